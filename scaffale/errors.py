@@ -1,0 +1,65 @@
+"""Every error a caller can meet, grouped by what the caller does next.
+
+    ScaffaleError
+    ├── InvalidParam      correct the argument and call again
+    ├── NotFound          the thing is not there, or not in this project
+    ├── Conflict          somebody else, or an earlier state, stands in the way
+    ├── LimitExceeded     make it smaller
+    ├── SecretDetected    remove the secret, or ask for redaction
+    ├── StoreBusy         wait, then call again
+    ├── StoreUnreadable   a person must look at the store
+    ├── Internal          a defect of ours; the log has the details
+    └── IndexUnusable     never leaves the house: the index is rebuilt instead
+
+`code` is the contract's error code. `detail` names what was wrong, where, and what to do; it never holds a
+secret, a stack trace or the text of an entry.
+"""
+
+from __future__ import annotations
+
+
+class ScaffaleError(Exception):
+    """Base of all errors raised on purpose. `str(error)` is the detail alone."""
+
+    code = "INTERNAL"
+
+    def __init__(self, detail: str, *, project_id: str | None = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.project_id = project_id
+
+
+class InvalidParam(ScaffaleError):
+    code = "INVALID_PARAM"
+
+
+class NotFound(ScaffaleError):
+    code = "NOT_FOUND"
+
+
+class Conflict(ScaffaleError):
+    code = "CONFLICT"
+
+
+class LimitExceeded(ScaffaleError):
+    code = "LIMIT_EXCEEDED"
+
+
+class SecretDetected(ScaffaleError):
+    code = "SECRET_DETECTED"
+
+
+class StoreBusy(ScaffaleError):
+    code = "STORE_BUSY"
+
+
+class StoreUnreadable(ScaffaleError):
+    code = "STORE_UNREADABLE"
+
+
+class Internal(ScaffaleError):
+    code = "INTERNAL"
+
+
+class IndexUnusable(ScaffaleError):
+    """An engine's files are missing, foreign or damaged. Whoever catches it rebuilds; users get a warning at most."""

@@ -1,0 +1,1 @@
+"""What is true. The only room with SQL on canonical tables."""

@@ -1,0 +1,302 @@
+"""The one way to a SQLite file: pragmas, waiting, transactions, ordered migrations, errors in our own words.
+
+Rules of this file: every write is `BEGIN IMMEDIATE` and short; every migration is atomic with its record; nothing but
+`apsw` ever opens the file, since closing any other descriptor on it would drop SQLite's locks (POSIX). One connection
+belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+
+from scaffale.errors import ScaffaleError, StoreBusy, StoreUnreadable
+from scaffale.indexer import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import TracebackType
+
+BUSY_TIMEOUT_MS = 30_000
+WAL_LIMIT_BYTES = 32 * 1024 * 1024
+
+_creating = threading.Lock()
+
+
+class Migration(NamedTuple):
+    """A named step. `apply` runs inside the transaction that also records it."""
+
+    name: str
+    apply: Callable[[apsw.Connection], None]
+
+
+class Schema(NamedTuple):
+    """What kind of store a file is. `application_id` (SQLite header field) tells our files from others'."""
+
+    application_id: int
+    migrations: Sequence[Migration]
+
+
+class Database:
+    """A SQLite file with a schema, opened lazily by each thread that uses it.
+
+    `uuid` names this store for ever. Opening creates the file (mode 0600, folder 0700) unless `create=False`, brings
+    the schema up to date, and refuses, without touching it, a file that is foreign or written by a newer program.
+    A folder that cannot be written gives a read-only database: `read_only` is true and writes are refused.
+    """
+
+    def __init__(self, path: str, schema: Schema, *, create: bool = True) -> None:
+        self.path = os.path.abspath(path)
+        self.read_only = False
+        self._schema = schema
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._guard = threading.Lock()
+        self.uuid = ""
+        exists = os.path.exists(self.path)
+        if not exists and not create:
+            raise StoreUnreadable(f"no store at {self.path}")
+        if not exists:
+            _create_private(self.path)
+        elif not os.access(self.path, os.W_OK) or not os.access(os.path.dirname(self.path), os.W_OK):
+            self.read_only = True
+        with _Border(self.path):
+            connection = self._connect()
+            self._migrate(connection)
+            self.uuid = connection.execute("SELECT value FROM store WHERE key = 'uuid'").get
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """This thread's connection."""
+        try:
+            return self._local.connection  # type: ignore[no-any-return]
+        except AttributeError:
+            return self._connect()
+
+    def read(self) -> Transaction:
+        """`with database.read() as connection:` sees one snapshot of the store."""
+        return Transaction(self, "BEGIN")
+
+    def write(self, *, durable: bool = True) -> Transaction:
+        """`with database.write() as connection:` commits at the end, or leaves nothing when the block raises.
+
+        A durable commit has reached the disk (`synchronous=FULL`); with `durable=False` a power cut may lose it, a
+        crash of the process may not.
+        """
+        if self.read_only:
+            raise StoreUnreadable(f"{self.path} is read-only here: reading and searching go on, writing needs permission")
+        return Transaction(self, "BEGIN IMMEDIATE", "FULL" if durable else "NORMAL")
+
+    def checkpoint(self) -> None:
+        """Move the WAL into the database file, without waiting for readers. For idle moments."""
+        with _Border(self.path):
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def wal_bytes(self) -> int:
+        """Size of the write-ahead log, 0 when there is none."""
+        try:
+            return os.stat(self.path + "-wal").st_size
+        except OSError:
+            return 0
+
+    def close(self) -> None:
+        """Close every thread's connection. The last one to leave the file checkpoints it."""
+        with self._guard:
+            connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.close()
+        self._local = threading.local()
+
+    # --- opening ---------------------------------------------------------------------------------------------------
+
+    def _connect(self) -> apsw.Connection:
+        try:
+            connection = self._open()
+        except apsw.Error as error:
+            raise translate(error, self.path) from error
+        self._local.connection = connection
+        with self._guard:
+            self._connections.append(connection)
+        return connection
+
+    def _open(self) -> apsw.Connection:
+        if not self.read_only:
+            connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            _switch_to_wal(connection, self.path)
+            # One statement each: a string of several pragmas stops at the first that returns a row.
+            for pragma in (
+                "foreign_keys = ON",
+                "secure_delete = ON",
+                "synchronous = FULL",
+                f"journal_size_limit = {WAL_LIMIT_BYTES}",
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+            return connection
+        try:
+            connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
+            connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  (a WAL that cannot be opened says so here)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            # No -shm may be made here. Without a WAL the file is all there is, and nobody of ours can be writing.
+            if self.wal_bytes():
+                raise
+            uri = f"file:{_uri_quote(self.path)}?immutable=1"
+            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        return connection
+
+    def _migrate(self, connection: apsw.Connection) -> None:
+        if self._pending(connection) == 0:
+            return
+        if self.read_only:
+            raise StoreUnreadable(f"{self.path} needs an upgrade, which this read-only folder does not allow")
+        with self.write():
+            # Asked again inside the lock: another process may have migrated while this one waited.
+            done = len(self._schema.migrations) - self._pending(connection)
+            if done == 0:
+                _create_base(connection, self._schema.application_id)
+            for version, migration in enumerate(self._schema.migrations[done:], done + 1):
+                migration.apply(connection)
+                connection.execute(
+                    "INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)",
+                    (version, migration.name, clock.now()),
+                )
+
+    def _pending(self, connection: apsw.Connection) -> int:
+        """How many migrations are still to run. Refuses what is not ours or comes from the future."""
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        application_id = connection.pragma("application_id")
+        if not tables and not application_id:
+            return len(self._schema.migrations)
+        if application_id != self._schema.application_id:
+            raise StoreUnreadable(
+                f"{self.path} is a SQLite database of another program (application id {application_id:#x}); "
+                "it was left untouched. Choose another path for this store."
+            )
+        version = connection.execute("SELECT max(version) FROM schema_migrations").get or 0
+        known = len(self._schema.migrations)
+        if version > known:
+            raise StoreUnreadable(
+                f"{self.path} has schema version {version}; this program knows {known}. "
+                "It was left untouched: upgrade the program, or restore a backup made before the upgrade."
+            )
+        return known - version
+
+
+class Transaction:
+    """One transaction as a context manager. Created by `Database.read` and `Database.write`."""
+
+    __slots__ = ("_begin", "_connection", "_database", "_synchronous")
+
+    def __init__(self, database: Database, begin: str, synchronous: str | None = None) -> None:
+        self._database = database
+        self._begin = begin
+        self._synchronous = synchronous
+
+    def __enter__(self) -> apsw.Connection:
+        self._connection = connection = self._database.connection
+        try:
+            if self._synchronous == "NORMAL":
+                connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(self._begin)
+        except apsw.Error as error:
+            self._restore()
+            raise translate(error, self._database.path) from error
+        return connection
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        connection = self._connection
+        try:
+            if kind is None:
+                connection.execute("COMMIT")
+        except apsw.Error as failure:
+            raise translate(failure, self._database.path) from failure
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._restore()
+        if isinstance(error, apsw.Error):
+            raise translate(error, self._database.path) from error
+
+    def _restore(self) -> None:
+        if self._synchronous == "NORMAL" and not self._connection.in_transaction:
+            self._connection.execute("PRAGMA synchronous = FULL")
+
+
+def translate(error: apsw.Error, path: str) -> ScaffaleError | apsw.Error:
+    """A SQLite failure in the words of its cause. A defect of ours (a wrong statement) comes back as it was."""
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return StoreBusy(f"{path} was busy for {BUSY_TIMEOUT_MS // 1000} s; nothing was written. Try again.")
+    if isinstance(error, apsw.FullError):
+        return StoreUnreadable(f"disk full: {path} cannot grow; nothing was written. Free some space and try again.")
+    if isinstance(error, apsw.ReadOnlyError):
+        return StoreUnreadable(f"{path} cannot be written: read-only file or folder; nothing was written.")
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError):
+        return StoreUnreadable(f"{path} is damaged or not a SQLite database ({error}). Restore a backup of it.")
+    if isinstance(error, apsw.CantOpenError | apsw.IOError | apsw.PermissionsError | apsw.AuthError):
+        return StoreUnreadable(f"{path} cannot be opened or read ({error}). Check the disk and the file's permissions.")
+    return error
+
+
+class _Border:
+    """Translate what SQLite raises in the block."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, apsw.Error):
+            raise translate(error, self._path) from error
+
+
+def _create_private(path: str) -> None:
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with _creating:  # no SQLite connection of this process may be open on the file while this descriptor closes
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        pass  # another process was first
+    except OSError as error:
+        raise StoreUnreadable(f"cannot create {path}: {error.strerror}") from error
+
+
+def _switch_to_wal(connection: apsw.Connection, path: str) -> None:
+    if connection.pragma("journal_mode") == "wal":
+        return
+    # The first switch by many processes at once does not honour the busy timeout.
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            if connection.pragma("journal_mode", "wal") == "wal":
+                return
+            raise StoreUnreadable(f"{path} lies on a file system without shared memory; choose a local disk")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _create_base(connection: apsw.Connection, application_id: int) -> None:
+    connection.execute(f"PRAGMA application_id = {application_id}")
+    connection.execute(
+        "CREATE TABLE schema_migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL) STRICT"
+    )
+    connection.execute("CREATE TABLE store (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID")
+    connection.execute("INSERT INTO store VALUES ('uuid', lower(hex(randomblob(16))))")
+    connection.execute("INSERT INTO store VALUES ('key', randomblob(32))")
+
+
+def _uri_quote(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")

@@ -1,0 +1,89 @@
+"""The journal joins truth and projections: every canonical change appends one numbered line in its own transaction.
+
+An index keeps the number it has reached, its watermark, and catches up by reading what came after. Numbers rise in
+commit order, since a line gets its number inside an IMMEDIATE transaction. The newest line is never pruned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaffale.model import JournalLine, Watermark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import apsw
+
+KEEP_LINES = 10_000  # below the slowest index, so that a process with an older searcher still finds its tail
+
+
+def create(connection: apsw.Connection) -> None:
+    """The tables, as part of a store's first migration."""
+    connection.execute(
+        "CREATE TABLE journal (seq INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, owner INTEGER NOT NULL,"
+        " scan INTEGER) STRICT"  # scan: the scan that has not answered yet; null once acknowledged
+    )
+    connection.execute("INSERT INTO journal (nonce, owner) VALUES (random(), 0)")  # owner 0 is nobody: the start
+    connection.execute(
+        "CREATE TABLE lexical_indexes (identity TEXT PRIMARY KEY, generation INTEGER NOT NULL, seq INTEGER NOT NULL) STRICT"
+    )
+
+
+def append(connection: apsw.Connection, owner: int, scan: int | None = None) -> None:
+    """Note that `owner` (an entry or a document) changed, came or went. Call it inside the change's transaction."""
+    connection.execute("INSERT INTO journal (nonce, owner, scan) VALUES (random(), ?, ?)", (owner, scan))
+
+
+def append_all(connection: apsw.Connection, owners: Iterable[int], scan: int | None = None) -> None:
+    """`append` for many owners."""
+    connection.executemany(
+        "INSERT INTO journal (nonce, owner, scan) VALUES (random(), ?, ?)", [(owner, scan) for owner in owners]
+    )
+
+
+def acknowledge(connection: apsw.Connection, scan: int) -> None:
+    """The scan answers now: whatever of it no index has yet is searched directly from here on."""
+    connection.execute("UPDATE journal SET scan = NULL WHERE scan = ?", (scan,))
+
+
+def head(connection: apsw.Connection, store: str) -> Watermark:
+    """The watermark of an index that has read everything."""
+    seq, nonce = connection.execute("SELECT seq, nonce FROM journal ORDER BY seq DESC LIMIT 1").get
+    return Watermark(store, seq, nonce)
+
+
+def since(connection: apsw.Connection, mark: Watermark, limit: int = -1) -> list[JournalLine] | None:
+    """Lines after the watermark, oldest first; `None` when the watermark is not of this journal, or too old for it."""
+    rows = connection.execute(
+        "SELECT seq, nonce, owner FROM journal WHERE seq >= ? ORDER BY seq LIMIT ?", (mark.seq, limit + 1 if limit > 0 else -1)
+    ).fetchall()
+    if not rows or rows[0][:2] != (mark.seq, mark.nonce):
+        return None
+    return [JournalLine(*row) for row in rows[1:]]
+
+
+def tail(connection: apsw.Connection, mark: Watermark) -> tuple[list[JournalLine], int] | None:
+    """Acknowledged lines after the watermark, and how many lines of unanswered scans stand beside them.
+
+    `None` as for `since`. This is the one question that every search asks.
+    """
+    rows = connection.execute(
+        "SELECT seq, nonce, owner, scan FROM journal WHERE seq >= ? ORDER BY seq", (mark.seq,)
+    ).fetchall()
+    if not rows or rows[0][:2] != (mark.seq, mark.nonce):
+        return None
+    if len(rows) == 1:
+        return [], 0
+    lines = [JournalLine(*row[:3]) for row in rows[1:] if row[3] is None]
+    return lines, len(rows) - 1 - len(lines)
+
+
+def prune(connection: apsw.Connection) -> int:
+    """Drop lines far below the slowest index; returns how many. Lines of unanswered scans and the newest line stay."""
+    connection.execute(
+        "DELETE FROM journal WHERE seq < (SELECT min(seq) FROM lexical_indexes) - ?"
+        " AND seq < (SELECT max(seq) FROM journal)",
+        (KEEP_LINES,),
+    )
+    return int(connection.changes())

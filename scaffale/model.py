@@ -1,0 +1,264 @@
+"""Values that cross rooms. They know nothing of SQL, files, clocks or protocols.
+
+All are `NamedTuple`s: immutable, made at C speed, and free at import time. Frozen dataclasses would cost every
+command-line call 5 ms for the machinery and 0.4 ms a class, a quarter of its whole budget (ARCHITECTURE.md, "Start-up").
+Field names are the names of the JSON answers; `None` means absent and is left out there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+STATUSES = ("active", "superseded", "archived", "invalidated")
+SOURCE_TYPES = (
+    "agent_note", "decision", "handoff", "ticket_summary", "commit_context", "doc_observation",
+    "file_observation", "bug_pattern", "workaround", "user_preference", "environment_note",
+)  # fmt: skip
+CONCEPT = "concept_clarified"  # written by the ledger's promotion alone
+VERIFICATION_HINT = "Operational context, not authority: check documentation, code or ticket before relying on it."
+
+
+# --- what every index sees -----------------------------------------------------------------------------------------
+
+
+class Passage(NamedTuple):
+    """One searchable unit: a memory entry, or a section of a document. Memory and documents travel the same road.
+
+    `owner` is what the journal names (the entry or the document); all passages of one owner change together.
+    `facets` are exact-match keys such as `status=active`. `importance`, `confidence` (-1.0 when absent) and `updated`
+    (milliseconds since the epoch) break ties.
+    """
+
+    id: int
+    owner: int
+    title: str
+    heading: str
+    body: str
+    labels: str
+    facets: tuple[str, ...]
+    importance: int = 0
+    confidence: float = -1.0
+    updated: int = 0
+
+
+class Watermark(NamedTuple):
+    """How far an index has read the journal. The nonce is that of line `seq`: a restored backup reuses numbers, not nonces."""
+
+    store: str
+    seq: int
+    nonce: int
+
+
+class JournalLine(NamedTuple):
+    """One canonical change. It carries ids only; what the owner looks like now is read from the store."""
+
+    seq: int
+    nonce: int
+    owner: int
+
+
+class Filter(NamedTuple):
+    """All clauses must hold; a clause holds when the passage has one of its facets."""
+
+    clauses: tuple[tuple[str, ...], ...] = ()
+
+
+class Hit(NamedTuple):
+    """A passage that matched, with the numbers that order it. Higher score is better."""
+
+    id: int
+    owner: int
+    score: float
+    importance: int
+    confidence: float
+    updated: int
+
+
+class Hits(NamedTuple):
+    """The best `k` hits and everything that ties with the last of them, unordered among equals.
+
+    `total` counts all matches. `truncated` says that the tied group was longer than the cap and was not read through.
+    """
+
+    hits: list[Hit]
+    total: int
+    truncated: bool = False
+
+
+# --- memory --------------------------------------------------------------------------------------------------------
+
+
+class Project(NamedTuple):
+    """A resolved project. Resolving never writes; `known` says whether the store already has a row for it."""
+
+    id: str
+    display_name: str | None = None
+    canonical_path: str | None = None
+    git_remote: str | None = None
+    known: bool = False
+
+
+class EntryDraft(NamedTuple):
+    """An entry before it has an id: validated and normalised, content verbatim."""
+
+    scope: str
+    topic: str
+    content: str
+    source_type: str
+    title: str | None = None
+    summary: str | None = None
+    source_ref: str | None = None
+    source_path: str | None = None
+    source_uri: str | None = None
+    tags: tuple[str, ...] = ()
+    importance: int = 3
+    confidence: float | None = None
+
+
+class Entry(NamedTuple):
+    """A memory entry as stored. Times are UTC ISO-8601 with milliseconds."""
+
+    id: str
+    project_id: str
+    scope: str
+    topic: str
+    title: str | None
+    content: str
+    summary: str | None
+    source_type: str
+    source_ref: str | None
+    source_path: str | None
+    source_uri: str | None
+    content_sha256: str
+    status: str
+    confidence: float | None
+    importance: int
+    created_by: str | None
+    created_at: str
+    updated_at: str
+    invalidated_at: str | None
+    invalidation_reason: str | None
+    tags: tuple[str, ...] = ()
+    verification_hint: str = VERIFICATION_HINT
+
+
+class EntryHit(NamedTuple):
+    """One result of `memory_search`. Matches in `snippet` stand between `>>>` and `<<<`."""
+
+    id: str
+    project_id: str
+    scope: str
+    topic: str
+    title: str | None
+    snippet: str
+    tags: tuple[str, ...]
+    source_type: str
+    source_ref: str | None
+    status: str
+    confidence: float | None
+    importance: int
+    created_at: str
+    updated_at: str
+    score: float
+    content: str | None = None
+    explain: dict[str, float] | None = None
+    verification_hint: str = VERIFICATION_HINT
+
+
+class Count(NamedTuple):
+    """A name and how many entries bear it."""
+
+    name: str
+    count: int
+
+
+# --- documents -----------------------------------------------------------------------------------------------------
+
+
+class Shelf(NamedTuple):
+    """A named set of documents. `uri` is `docs://shelf/{id}-{slug}`."""
+
+    id: int
+    name: str
+    description: str | None
+    uri: str
+    document_count: int
+    created_at: str
+    updated_at: str
+
+
+class Document(NamedTuple):
+    """A document without its text. `freshness` is `same`, `changed` or `gone`, checked when asked."""
+
+    id: int
+    title: str
+    file_path: str
+    shelf_id: int
+    shelf_name: str
+    resource_uri: str
+    uri: str
+    shelf_uri: str
+    line_count: int
+    size: int
+    tags: tuple[str, ...]
+    indexed_at: str
+    freshness: str | None = None
+
+
+class Section(NamedTuple):
+    """A part of a document. Lines are 1-based and inclusive; the sections of a document tile its text."""
+
+    heading_path: tuple[str, ...]
+    level: int
+    start_line: int
+    end_line: int
+    body: str
+
+
+class DocumentHit(NamedTuple):
+    """One result of a document search: the document once, with its best section."""
+
+    id: int
+    title: str
+    file_path: str
+    shelf_id: int
+    shelf_name: str
+    resource_uri: str
+    uri: str
+    shelf_uri: str
+    heading_path: tuple[str, ...]
+    start_line: int
+    end_line: int
+    snippet: str
+    score: float
+    freshness: str
+    tags: tuple[str, ...] | None = None
+    explain: dict[str, float] | None = None
+
+
+class Skip(NamedTuple):
+    """A file that was seen and not taken, and why."""
+
+    file_path: str
+    reason: str
+
+
+class ScanReport(NamedTuple):
+    """What a scan saw. `seen == new + changed + same + skipped + failed`; `moved` files are counted among `same` or
+    `changed` too, `missing` and `removed` lie outside `seen`. `skips` and `failures` name each file with its reason."""
+
+    shelf: str
+    seen: int = 0
+    new: int = 0
+    changed: int = 0
+    same: int = 0
+    skipped: int = 0
+    failed: int = 0
+    moved: int = 0
+    missing: int = 0
+    removed: int = 0
+    sections: int = 0
+    skips: tuple[Skip, ...] = ()
+    failures: tuple[Skip, ...] = ()
+    missing_files: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
