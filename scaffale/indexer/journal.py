@@ -22,7 +22,7 @@ def create(connection: apsw.Connection) -> None:
     """The tables, as part of a store's first migration."""
     connection.execute(
         "CREATE TABLE journal (seq INTEGER PRIMARY KEY, nonce INTEGER NOT NULL, owner INTEGER NOT NULL,"
-        " scan INTEGER) STRICT"  # scan: the scan that has not answered yet; null once acknowledged
+        " scan INTEGER) STRICT"  # the scan that wrote the line, if one did
     )
     connection.execute("INSERT INTO journal (nonce, owner) VALUES (random(), 0)")  # owner 0 is nobody: the start
     connection.execute(
@@ -42,9 +42,21 @@ def append_all(connection: apsw.Connection, owners: Iterable[int], scan: int | N
     )
 
 
-def acknowledge(connection: apsw.Connection, scan: int) -> None:
-    """The scan answers now: whatever of it no index has yet is searched directly from here on."""
-    connection.execute("UPDATE journal SET scan = NULL WHERE scan = ?", (scan,))
+def acknowledge(connection: apsw.Connection, scan: int, committed: int) -> None:
+    """The scan answers now: what of it the index (committed up to that line) does not hold gets lines of its own.
+
+    New lines, since readers have passed the old ones; from here on every search shows them.
+    """
+    connection.execute(
+        "INSERT INTO journal (nonce, owner) SELECT random(), owner FROM journal WHERE scan = ? AND seq > ? GROUP BY owner",
+        (scan, committed),
+    )
+
+
+def first(connection: apsw.Connection, store: str) -> Watermark | None:
+    """The watermark of an index that has read nothing, while the journal still begins at its beginning."""
+    seq, nonce = connection.execute("SELECT seq, nonce FROM journal ORDER BY seq LIMIT 1").get
+    return Watermark(store, seq, nonce) if seq == 1 else None
 
 
 def head(connection: apsw.Connection, store: str) -> Watermark:
@@ -63,8 +75,8 @@ def since(connection: apsw.Connection, mark: Watermark, limit: int = -1) -> list
     return [JournalLine(*row) for row in rows[1:]]
 
 
-def tail(connection: apsw.Connection, mark: Watermark) -> tuple[list[JournalLine], int] | None:
-    """Acknowledged lines after the watermark, and how many lines of unanswered scans stand beside them.
+def tail(connection: apsw.Connection, mark: Watermark) -> tuple[list[JournalLine], list[JournalLine]] | None:
+    """Lines after the watermark: those that a search must show, and those of scans, which only a commit brings.
 
     `None` as for `since`. This is the one question that every search asks.
     """
@@ -74,9 +86,10 @@ def tail(connection: apsw.Connection, mark: Watermark) -> tuple[list[JournalLine
     if not rows or rows[0][:2] != (mark.seq, mark.nonce):
         return None
     if len(rows) == 1:
-        return [], 0
-    lines = [JournalLine(*row[:3]) for row in rows[1:] if row[3] is None]
-    return lines, len(rows) - 1 - len(lines)
+        return [], []
+    shown = [JournalLine(*row[:3]) for row in rows[1:] if row[3] is None]
+    scanned = [JournalLine(*row[:3]) for row in rows[1:] if row[3] is not None]
+    return shown, scanned
 
 
 def prune(connection: apsw.Connection) -> int:

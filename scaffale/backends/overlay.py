@@ -1,0 +1,220 @@
+"""Changes that no commit holds yet, searchable at once: postings in memory, scored by the formula of their engine.
+
+`Overlay` keeps the postings and applies filters; each engine says in a subclass how it scores. `FieldwiseOverlay` is the
+formula of Lucene and Tantivy: one BM25 per field, summed. An overlay belongs to one handle on one index. Each change replaces all that the overlay knew of its owner. Adding costs
+the analysis of the new text, once; searching costs the matching postings. It is not safe to share between threads: the
+engine that owns it holds a lock.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from scaffale.model import Hit
+from scaffale.ranking import bm25
+from scaffale.ranking.order import rounded
+from scaffale.text import fields, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from scaffale.model import Filter, Passage
+    from scaffale.text import Query
+
+
+MAX_TOKENS = 16  # of one word; more of them are no word
+
+
+class Clause(NamedTuple):
+    """One analysed term of a query: one token, or several that stand for a phrase and for each of themselves."""
+
+    tokens: tuple[str, ...]
+    weight: float
+
+
+def analysed(query: Query, analyse: Callable[[str], list[str]]) -> list[Clause]:
+    """The clauses of a query: each distinct run of tokens once, with its greatest weight."""
+    clauses: dict[tuple[str, ...], float] = {}
+    for term in query.terms:
+        tokens = tuple(analyse(plain(term.text))[:MAX_TOKENS])
+        if tokens:
+            clauses[tokens] = max(term.weight, clauses.get(tokens, 0.0))
+    return [Clause(tokens, weight) for tokens, weight in clauses.items()]
+
+
+class Statistics(NamedTuple):
+    """What BM25 wants to know of a corpus. `average` is the mean length by field; `frequency(field, token)` counts passages."""
+
+    documents: int
+    average: Mapping[str, float]
+    frequency: Callable[[str, str], int]
+
+
+class _Slot(NamedTuple):
+    passage: Passage
+    facets: frozenset[str]
+    tokens: dict[str, list[str]]
+    lengths: dict[str, int]
+
+
+class Overlay:
+    """Postings of changed owners. `analyse` gives the tokens of a text, as the engine would index it."""
+
+    def __init__(self, analyse: Callable[[str], list[str]]) -> None:
+        self._analyse = analyse
+        self._owners: dict[int, tuple[int, list[int]]] = {}  # owner → (seq of its last change, slots)
+        self._slots: dict[int, _Slot] = {}
+        self._postings: dict[tuple[str, str], dict[int, int]] = {}  # (field, token) → slot → term frequency
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    @property
+    def owners(self) -> Collection[int]:
+        """Those whose passages in the commit are out of date."""
+        return self._owners.keys()
+
+    @property
+    def passages(self) -> int:
+        """How many passages stand in the overlay."""
+        return len(self._slots)
+
+    def put(self, seq: int, owner: int, passages: Sequence[Passage]) -> None:
+        """The owner looks like this since journal line `seq`."""
+        self._forget(owner)
+        slots = []
+        for passage in passages:
+            slot, self._next = self._next, self._next + 1
+            texts = fields(passage.title, passage.heading, passage.body, passage.labels)
+            tokens = {field: self._analyse(text) for field, text in texts.items()}
+            for field, words in tokens.items():
+                for word in words:
+                    posting = self._postings.setdefault((field, word), {})
+                    posting[slot] = posting.get(slot, 0) + 1
+            lengths = {field: self.remembered_length(len(words)) for field, words in tokens.items()}
+            self._slots[slot] = _Slot(passage, frozenset(passage.facets), tokens, lengths)
+            slots.append(slot)
+        self._owners[owner] = (seq, slots)
+
+    def settle(self, seq: int) -> None:
+        """The commit holds everything up to journal line `seq`: drop what it covers."""
+        for owner in [owner for owner, (last, _) in self._owners.items() if last <= seq]:
+            self._forget(owner)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._owners.clear()
+        self._slots.clear()
+        self._postings.clear()
+
+    def search(
+        self, clauses: Sequence[Clause], filter: Filter, statistics: Statistics, exclude: Collection[int]
+    ) -> list[Hit]:
+        """Every passage of the overlay that matches, with the score it would have in the index."""
+        scores = self.scores(clauses, statistics)
+        return [
+            Hit(p.id, p.owner, rounded(scores[slot]), p.importance, p.confidence, p.updated)
+            for slot in scores
+            if (p := self._slots[slot].passage).owner not in exclude
+            and all(not self._slots[slot].facets.isdisjoint(clause) for clause in filter.clauses)
+        ]
+
+    def scores(self, clauses: Sequence[Clause], statistics: Statistics) -> dict[int, float]:
+        """Score by slot of every passage that matches a clause."""
+        raise NotImplementedError
+
+    def remembered_length(self, length: int) -> int:
+        """A field's length as the index remembers it."""
+        return length
+
+    def _forget(self, owner: int) -> None:
+        _, slots = self._owners.pop(owner, (0, []))
+        for slot in slots:
+            for field, words in self._slots.pop(slot).tokens.items():
+                for word in set(words):
+                    posting = self._postings[field, word]
+                    del posting[slot]
+                    if not posting:
+                        del self._postings[field, word]
+
+
+class FieldwiseOverlay(Overlay):
+    """One BM25 per field, each with its own lengths and frequencies, summed."""
+
+    def remembered_length(self, length: int) -> int:
+        """One byte's worth."""
+        return bm25.quantised(length)
+
+    def scores(self, clauses: Sequence[Clause], statistics: Statistics) -> dict[int, float]:
+        """Tokens in every field, phrases in title and text."""
+        statistics = self._enough(statistics)
+        scores: dict[int, float] = {}
+        factors = {field: bm25.length_factors(statistics.average.get(field, 0.0)) for field in bm25.FIELD_WEIGHTS}
+        for clause in clauses:
+            for field, field_weight in bm25.FIELD_WEIGHTS.items():
+                constant, slope = factors[field]
+                for token in clause.tokens:
+                    posting = self._postings.get((field, token))
+                    if not posting:
+                        continue
+                    top = clause.weight * field_weight * (bm25.K1 + 1)
+                    top *= bm25.idf(statistics.documents, statistics.frequency(field, token))
+                    for slot, tf in posting.items():
+                        length = self._slots[slot].lengths[field]
+                        scores[slot] = scores.get(slot, 0.0) + top * tf / (tf + constant + slope * length)
+                if len(clause.tokens) > 1 and field != "labels":
+                    self._add_phrases(scores, clause, field, statistics, factors[field])
+        return scores
+
+    def _enough(self, statistics: Statistics) -> Statistics:
+        """The index's statistics, or, while it holds less than the overlay, those of both together."""
+        if statistics.documents > len(self._slots):
+            return statistics
+        documents = statistics.documents + len(self._slots)
+        average = {
+            field: (
+                statistics.average.get(field, 0.0) * statistics.documents
+                + sum(slot.lengths[field] for slot in self._slots.values())
+            )
+            / documents
+            for field in bm25.FIELD_WEIGHTS
+        }
+        return Statistics(
+            documents,
+            average,
+            lambda field, token: statistics.frequency(field, token) + len(self._postings.get((field, token), ())),
+        )
+
+    def _add_phrases(
+        self,
+        scores: dict[int, float],
+        clause: Clause,
+        field: str,
+        statistics: Statistics,
+        factors: tuple[float, float],
+    ) -> None:
+        postings = [self._postings.get((field, token)) for token in clause.tokens]
+        if not all(postings):
+            return
+        constant, slope = factors
+        top = clause.weight * bm25.FIELD_WEIGHTS[field] * bm25.PHRASE_WEIGHT * (bm25.K1 + 1)
+        top *= sum(bm25.idf(statistics.documents, statistics.frequency(field, token)) for token in clause.tokens)
+        rarest = min((posting for posting in postings if posting), key=len)
+        for slot in rarest:
+            tf = occurrences(clause.tokens, self._slots[slot].tokens[field])
+            if tf:
+                length = self._slots[slot].lengths[field]
+                scores[slot] += top * tf / (tf + constant + slope * length)
+
+
+def units(clause: Clause) -> list[tuple[str, ...]]:
+    """What a clause asks for: the phrase, when there is one, and each token."""
+    singles = [(token,) for token in clause.tokens]
+    return [clause.tokens, *singles] if len(clause.tokens) > 1 else singles
+
+
+def occurrences(phrase: tuple[str, ...], tokens: list[str]) -> int:
+    """How often the phrase stands in the tokens."""
+    first, n = phrase[0], len(phrase)
+    return sum(1 for i, token in enumerate(tokens) if token == first and tuple(tokens[i : i + n]) == phrase)

@@ -1,0 +1,278 @@
+"""What the two SQLite engines share: a rebuildable file of their own, its writer lock and its watermark.
+
+The file never shares a transaction with the store; losing it costs a rebuild. The writer lock is SQLite's own
+(`BEGIN IMMEDIATE`, no waiting), so it dies with its process, and a commit is cheap: no fsync is needed for what can be
+rebuilt.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import apsw
+
+from scaffale.backends.ports import WriterBusy
+from scaffale.errors import IndexUnusable
+from scaffale.model import Hits, Watermark
+from scaffale.ranking.order import closed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from types import TracebackType
+
+    from scaffale.backends.overlay import Clause, Overlay, Statistics
+    from scaffale.model import Filter, Hit, Passage
+    from scaffale.text import Query
+
+BUSY_TIMEOUT_MS = 10_000
+_TABLES = (
+    "CREATE TABLE mark (store TEXT NOT NULL, seq INTEGER NOT NULL, nonce INTEGER NOT NULL) STRICT",
+    "CREATE TABLE passage (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, importance INTEGER NOT NULL,"
+    " confidence REAL NOT NULL, updated INTEGER NOT NULL) STRICT",
+    "CREATE INDEX passage_owner ON passage (owner)",
+    "CREATE TABLE facet (value TEXT, id INTEGER, PRIMARY KEY (value, id)) STRICT, WITHOUT ROWID",
+    "CREATE INDEX facet_id ON facet (id)",
+)
+
+
+class SqliteIndex:
+    """The half of `LexicalIndex` that does not depend on how words are matched. Engines subclass it."""
+
+    tables: Sequence[str] = ()
+
+    def __init__(self, folder: str, overlay: Overlay) -> None:
+        self._path = os.path.join(folder, "index.sqlite")
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._connections: list[apsw.Connection] = []
+        self._overlay = overlay
+        self._level: Watermark | None = None
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with border("open"):
+            self._create(self.connection)
+        self.refresh()
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """This thread's connection to the index file."""
+        try:
+            return self._local.connection  # type: ignore[no-any-return]
+        except AttributeError:
+            connection = self._local.connection = connect(self._path)
+            with self._lock:
+                self._connections.append(connection)
+            return connection
+
+    def watermark(self) -> Watermark | None:
+        """What is committed. SQLite readers are always on the newest commit."""
+        with border("read"):
+            return read_mark(self.connection)
+
+    def refresh(self) -> None:
+        """Drop from the overlay what the newest commit holds."""
+        committed = self.watermark()
+        if committed is None:
+            return
+        with self._lock:
+            self._overlay.settle(committed.seq)
+            if self._level is None or self._level.seq < committed.seq:
+                self._level = committed
+
+    def overlay(self, changes: Iterable[tuple[int, int, Sequence[Passage]]], upto: Watermark) -> None:
+        """Show changes on top of the commit."""
+        with self._lock:
+            for seq, owner, passages in changes:
+                self._overlay.put(seq, owner, passages)
+            self._level = upto
+
+    def level(self) -> Watermark | None:
+        """How far commit and overlay have read."""
+        return self._level
+
+    def overlaid(self) -> int:
+        """How many owners stand in the overlay."""
+        return len(self._overlay)
+
+    def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
+        """The best `k` and what ties with the last of them."""
+        clauses = self.clauses(query)
+        if not clauses:
+            return Hits([], 0)
+        with border("search"), self._lock:
+            # Under one lock: the commit that is read and the overlay that hides parts of it belong together.
+            statistics = self.statistics(clauses)
+            newer = self._overlay.search(clauses, filter, statistics, exclude) if len(self._overlay) else []
+            hidden = [*self._overlay.owners, *exclude]
+            committed, total, truncated = self.matches(clauses, filter, k, hidden)
+        return Hits(closed([*committed, *newer], k), total + len(newer), truncated)
+
+    def writer(self, *, bulk: bool = False) -> SqliteWriter:
+        """The writer, or `WriterBusy` at once."""
+        return SqliteWriter(connect(self._path), self.insert, self.erase)
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._lock:
+            connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.close()
+        self._local = threading.local()
+
+    # --- what an engine says ---------------------------------------------------------------------------------------
+
+    def clauses(self, query: Query) -> list[Clause]:
+        """The query in the engine's own tokens."""
+        raise NotImplementedError
+
+    def statistics(self, clauses: Sequence[Clause]) -> Statistics:
+        """What the engine's formula needs of the commit."""
+        raise NotImplementedError
+
+    def matches(
+        self, clauses: Sequence[Clause], filter: Filter, k: int, hidden: Sequence[int]
+    ) -> tuple[list[Hit], int, bool]:
+        """The best of the commit with the tied group closed, how many there are, and whether the cap cut the group."""
+        raise NotImplementedError
+
+    def insert(self, connection: apsw.Connection, passage: Passage) -> None:
+        """Store the words of a passage."""
+        raise NotImplementedError
+
+    def erase(self, connection: apsw.Connection, ids: Sequence[int]) -> None:
+        """Forget the words of passages."""
+        raise NotImplementedError
+
+    def _create(self, connection: apsw.Connection) -> None:
+        if connection.execute("SELECT count(*) FROM sqlite_schema").get:
+            return
+        with connection:
+            if not connection.execute("SELECT count(*) FROM sqlite_schema").get:
+                for statement in (*_TABLES, *self.tables):
+                    connection.execute(statement)
+
+
+class SqliteWriter:
+    """One write transaction on the index file."""
+
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        insert: Callable[[apsw.Connection, Passage], None],
+        erase: Callable[[apsw.Connection, Sequence[int]], None],
+    ) -> None:
+        self._connection = connection
+        self._insert = insert
+        self._erase = erase
+        connection.set_busy_timeout(0)
+        try:
+            with border("lock"):
+                connection.execute("BEGIN IMMEDIATE")
+                self.watermark = read_mark(connection)
+        except IndexUnusable as error:
+            connection.close()
+            if isinstance(error.__cause__, apsw.BusyError | apsw.LockedError):
+                raise WriterBusy from None
+            raise
+
+    def replace(self, owner: int, passages: Sequence[Passage]) -> None:
+        """Delete what stands for the owner, add its passages."""
+        connection = self._connection
+        with border("write"):
+            old = [row[0] for row in connection.execute("SELECT id FROM passage WHERE owner = ?", (owner,))]
+            if old:
+                self._erase(connection, old)
+                keys = [(id_,) for id_ in old]
+                connection.executemany("DELETE FROM facet WHERE id = ?", keys)
+                connection.executemany("DELETE FROM passage WHERE id = ?", keys)
+            for p in passages:
+                connection.execute(
+                    "INSERT INTO passage VALUES (?, ?, ?, ?, ?)", (p.id, owner, p.importance, p.confidence, p.updated)
+                )
+                connection.executemany("INSERT OR IGNORE INTO facet VALUES (?, ?)", [(facet, p.id) for facet in p.facets])
+                self._insert(connection, p)
+
+    def commit(self, upto: Watermark) -> None:
+        """Batch and watermark become visible in one commit; the lease goes on."""
+        with border("commit"):
+            self._connection.execute("DELETE FROM mark")
+            self._connection.execute("INSERT INTO mark VALUES (?, ?, ?)", upto)
+            self._connection.execute("COMMIT")
+            self._connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            self._connection.execute("BEGIN IMMEDIATE")
+        self.watermark = upto
+
+    def __enter__(self) -> SqliteWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        self._connection.close()
+
+
+def connect(path: str) -> apsw.Connection:
+    """A connection to an index file: WAL, no fsync per commit, deletes that erase."""
+    with border("open"):
+        connection = apsw.Connection(path)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        connection.transaction_mode = "IMMEDIATE"
+        if connection.pragma("journal_mode") != "wal":
+            _switch_to_wal(connection)
+        for pragma in ("synchronous = NORMAL", "secure_delete = ON", "journal_size_limit = 33554432"):
+            connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _switch_to_wal(connection: apsw.Connection) -> None:
+    import time
+
+    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.pragma("journal_mode", "wal")
+            return
+        except apsw.BusyError:  # the first switch by many processes does not honour the busy timeout
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def read_mark(connection: apsw.Connection) -> Watermark | None:
+    """The watermark that the file's newest commit holds."""
+    row = connection.execute("SELECT store, seq, nonce FROM mark").get
+    return Watermark(*row) if row else None
+
+
+def filter_sql(filter: Filter, hidden: Sequence[int]) -> tuple[str, list[str]]:
+    """Conditions on `p`, a row of `passage`, with their parameters."""
+    import json
+
+    conditions, parameters = [], []
+    for facets in filter.clauses:
+        marks = ", ".join("?" * len(facets))
+        conditions.append(f" AND EXISTS (SELECT 1 FROM facet WHERE value IN ({marks}) AND id = p.id)")
+        parameters += facets
+    if hidden:
+        conditions.append(" AND p.owner NOT IN (SELECT value FROM json_each(?))")
+        parameters.append(json.dumps(list(hidden)))
+    return "".join(conditions), parameters
+
+
+class border:  # noqa: N801  (reads as a statement)
+    """SQLite failures on the index file leave as `IndexUnusable`."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, apsw.Error):
+            raise IndexUnusable(f"the index file could not {self._doing}: {error}") from error

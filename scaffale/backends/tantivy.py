@@ -1,0 +1,306 @@
+"""The Tantivy engine (Rust BM25 index). Commits are rare and batched; what is newer stands in the overlay.
+
+What this file must never do: hand user text to Tantivy's query parser (some strings overflow its stack), commit on the
+write path (a commit is some fifteen fsyncs), or let a Rust panic through. A panic reaches Python as a `BaseException`;
+`_border` turns every engine failure into `IndexUnusable`, and the caller rebuilds.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from typing import TYPE_CHECKING
+
+import tantivy
+from tantivy import Document, Filter as TokenFilter, Occur, Query as EngineQuery, TextAnalyzerBuilder, Tokenizer
+
+from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed
+from scaffale.backends.ports import TIED_HITS_CAP, WriterBusy
+from scaffale.errors import IndexUnusable
+from scaffale.model import Hit, Hits, Watermark
+from scaffale.ranking import bm25
+from scaffale.ranking.order import closed, rounded
+from scaffale.text import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from types import TracebackType
+
+    from scaffale.backends.overlay import Clause
+    from scaffale.model import Filter, Passage
+    from scaffale.text import Query
+
+IDENTITY = f"tantivy-{tantivy.__version__}-v1"
+SINGLE_HEAP = 15_000_000  # the least that one writer thread takes
+BULK_HEAP = 128_000_000
+MAX_SEGMENTS = 8  # more of them slow every search down; a writer then waits for its merges
+OVERFETCH = 40  # beyond k, to close the tied group in one call nearly always
+_ANALYZER = "scaffale"
+_PROBE = "\x00"  # a token that no text yields, in every field of the sentinel: `explain` of it tells the corpus statistics
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("id", indexed=True, fast=True)
+    builder.add_integer_field("owner", indexed=True, fast=True)
+    builder.add_integer_field("importance", fast=True)
+    builder.add_float_field("confidence", fast=True)
+    builder.add_integer_field("updated", fast=True)
+    builder.add_text_field("facet", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("head", tokenizer_name=_ANALYZER)
+    builder.add_text_field("body", tokenizer_name=_ANALYZER)
+    builder.add_text_field("labels", tokenizer_name=_ANALYZER, index_option="freq")
+    builder.add_text_field("mark", stored=True, tokenizer_name="raw", index_option="basic")
+    return builder.build()
+
+
+def _analyzer() -> tantivy.TextAnalyzer:
+    """One analyzer for both languages: the English stemmer, then the Italian one, on every word.
+
+    Neither language is guessed, so no guess can hide a word; on the evaluation sets the chain is as good as the right
+    single stemmer. Accents fold last, since they help the Italian stemmer.
+    """
+    builder = TextAnalyzerBuilder(Tokenizer.simple())
+    for step in (
+        TokenFilter.remove_long(100),
+        TokenFilter.lowercase(),
+        TokenFilter.stemmer("english"),
+        TokenFilter.stemmer("italian"),
+        TokenFilter.ascii_fold(),
+    ):
+        builder = builder.filter(step)
+    return builder.build()
+
+
+class TantivyIndex:
+    """`LexicalIndex` on a folder. Creating it opens the index or makes an empty one."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._schema = _schema()
+        self._analyzer = _analyzer()
+        self._overlay = FieldwiseOverlay(self._analyzer.analyze)
+        self._level: Watermark | None = None
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with _border("open"):
+            self._index = tantivy.Index(self._schema, folder)
+            self._index.register_tokenizer(_ANALYZER, self._analyzer)
+            self._index.config_reader("manual")
+        self.refresh()
+
+    def watermark(self) -> Watermark | None:
+        """What the reader in hand has committed."""
+        return self._committed
+
+    def refresh(self) -> None:
+        """Take a reader on the newest commit."""
+        with _border("reload"):
+            self._index.reload()
+            searcher = self._index.searcher()
+            committed = _read_mark(searcher, self._schema)
+            statistics = _statistics(searcher, self._schema)
+        with self._lock:
+            self._searcher, self._committed, self._statistics = searcher, committed, statistics
+            if committed:
+                self._overlay.settle(committed.seq)
+                if self._level is None or self._level.seq < committed.seq:
+                    self._level = committed
+
+    def overlay(self, changes: Iterable[tuple[int, int, Sequence[Passage]]], upto: Watermark) -> None:
+        """Show changes on top of the commit."""
+        with self._lock:
+            for seq, owner, passages in changes:
+                self._overlay.put(seq, owner, passages)
+            self._level = upto
+
+    def level(self) -> Watermark | None:
+        """How far commit and overlay have read."""
+        return self._level
+
+    def overlaid(self) -> int:
+        """How many owners stand in the overlay."""
+        return len(self._overlay)
+
+    def stems(self, text: str) -> list[str]:
+        """The terms of a text."""
+        return self._analyzer.analyze(text)
+
+    def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
+        """The best `k` and what ties with the last of them."""
+        clauses = analysed(query, self._analyzer.analyze)
+        if not clauses:
+            return Hits([], 0)
+        with self._lock:
+            searcher, statistics = self._searcher, self._statistics
+            newer = self._overlay.search(clauses, filter, statistics, exclude) if len(self._overlay) else []
+            hidden = {*self._overlay.owners, *exclude}
+        with _border("search"):
+            committed, total, truncated = self._search_commit(searcher, clauses, filter, k, hidden)
+        return Hits(closed([*committed, *newer], k) if newer else committed, total + len(newer), truncated)
+
+    def writer(self, *, bulk: bool = False) -> TantivyWriter:
+        """The writer, or `WriterBusy`."""
+        return TantivyWriter(self._index, self._schema, bulk=bulk)
+
+    def close(self) -> None:
+        """Nothing is held but memory; the reader goes with the object."""
+
+    # --- one search of the commit ----------------------------------------------------------------------------------
+
+    def _search_commit(
+        self, searcher: tantivy.Searcher, clauses: Sequence[Clause], filter: Filter, k: int, hidden: Collection[int]
+    ) -> tuple[list[Hit], int, bool]:
+        query = self._engine_query(clauses, filter, hidden)
+        limit = k + OVERFETCH
+        while True:
+            result = searcher.search(query, limit)
+            hits: list[tuple[float, tantivy.DocAddress]] = result.hits
+            total: int = result.count
+            open_end = len(hits) < total and len(hits) > k and rounded(hits[k - 1][0]) == rounded(hits[-1][0])
+            if not open_end or limit >= TIED_HITS_CAP:
+                break
+            limit = TIED_HITS_CAP if limit > k + OVERFETCH else limit * 8
+        last = rounded(hits[k - 1][0]) if len(hits) > k else 0.0
+        kept = [(rounded(score), address) for score, address in hits if rounded(score) >= last]
+        addresses = [address for _, address in kept]
+        columns = [searcher.fast_field_values(name, addresses) for name in ("id", "owner", "importance", "confidence", "updated")]
+        return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in zip(kept, *columns, strict=True)], total, open_end
+
+    def _engine_query(self, clauses: Sequence[Clause], filter: Filter, hidden: Collection[int]) -> EngineQuery:
+        schema = self._schema
+        shoulds: list[tuple[Occur, EngineQuery]] = []
+
+        def should(query: EngineQuery, weight: float) -> None:
+            shoulds.append((Occur.Should, query if weight == 1.0 else EngineQuery.boost_query(query, weight)))
+
+        for clause in clauses:
+            for field, field_weight in bm25.FIELD_WEIGHTS.items():
+                weight = clause.weight * field_weight
+                for token in clause.tokens:
+                    should(EngineQuery.term_query(schema, field, token), weight)
+                if len(clause.tokens) > 1 and field != "labels":
+                    should(EngineQuery.phrase_query(schema, field, list(clause.tokens)), weight * bm25.PHRASE_WEIGHT)
+        musts = [(Occur.Must, EngineQuery.boolean_query(shoulds))]
+        for facets in filter.clauses:
+            terms = [EngineQuery.term_query(schema, "facet", facet, "basic") for facet in facets]
+            either = terms[0] if len(terms) == 1 else EngineQuery.boolean_query([(Occur.Should, term) for term in terms])
+            musts.append((Occur.Must, EngineQuery.const_score_query(either, 0.0)))
+        if hidden:
+            musts.append((Occur.MustNot, EngineQuery.term_set_query(schema, "owner", list(hidden))))
+        return EngineQuery.boolean_query(musts) if len(musts) > 1 else musts[0][1]
+
+
+class TantivyWriter:
+    """A lease on the writer lock (an OS file lock: it dies with its process)."""
+
+    def __init__(self, index: tantivy.Index, schema: tantivy.Schema, *, bulk: bool) -> None:
+        self._schema = schema
+        self._index = index
+        try:
+            with _border("lock"):
+                self._writer: tantivy.IndexWriter | None = index.writer(BULK_HEAP if bulk else SINGLE_HEAP, 1)
+        except IndexUnusable as error:
+            if "LockBusy" in str(error):
+                raise WriterBusy from None
+            raise
+        with _border("reload"):
+            index.reload()
+            self.watermark = _read_mark(index.searcher(), schema)
+
+    def replace(self, owner: int, passages: Sequence[Passage]) -> None:
+        """Delete what stands for the owner, add its passages."""
+        assert self._writer
+        with _border("write"):
+            self._writer.delete_documents_by_term("owner", owner)
+            for passage in passages:
+                document = Document()
+                document.add_integer("id", passage.id)
+                document.add_integer("owner", owner)
+                document.add_integer("importance", passage.importance)
+                document.add_float("confidence", passage.confidence)
+                document.add_integer("updated", passage.updated)
+                for facet in passage.facets:
+                    document.add_text("facet", facet)
+                for field, text in fields(passage.title, passage.heading, passage.body, passage.labels).items():
+                    document.add_text(field, text)
+                self._writer.add_document(document)
+
+    def commit(self, upto: Watermark) -> None:
+        """Batch and watermark become visible in one commit."""
+        assert self._writer
+        with _border("commit"):
+            self._writer.delete_documents_by_term("mark", "watermark")
+            self._writer.add_document(_sentinel(upto))
+            self._writer.commit()
+        self.watermark = upto
+
+    def __enter__(self) -> TantivyWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        if kind is None:
+            with _border("merge"):
+                self._index.reload()
+                if self._index.searcher().num_segments > MAX_SEGMENTS:
+                    writer.wait_merging_threads()  # a writer that is dropped cancels its merges
+        del writer  # releases the lock
+
+
+def _sentinel(mark: Watermark) -> Document:
+    document = Document()
+    document.add_text("mark", "watermark")
+    document.add_text("mark", json.dumps(mark))
+    document.add_integer("owner", -1)
+    for field in bm25.FIELD_WEIGHTS:
+        document.add_pre_tokenized_text(field, tantivy.PreTokenizedString(_PROBE, [tantivy.Token(_PROBE, 0, 0, 1)]))
+    return document
+
+
+def _read_mark(searcher: tantivy.Searcher, schema: tantivy.Schema) -> Watermark | None:
+    hits = searcher.search(EngineQuery.term_query(schema, "mark", "watermark", "basic"), 1).hits
+    if not hits:
+        return None
+    return Watermark(*json.loads(searcher.doc(hits[0][1]).get_all("mark")[1]))
+
+
+def _statistics(searcher: tantivy.Searcher, schema: tantivy.Schema) -> Statistics:
+    """The numbers that Tantivy's own scorer uses, deleted passages included until they are merged away."""
+    documents, average = 0, {}
+    for field in bm25.FIELD_WEIGHTS:
+        probe = EngineQuery.term_query(schema, field, _PROBE)
+        hits = searcher.search(probe, 1).hits
+        if hits:
+            found = dict(_details(json.loads(probe.explain(searcher, hits[0][1]).to_json())))
+            documents = int(found["N, total number of docs"])
+            average[field] = found["avgdl, average length of field"]
+    return Statistics(documents, average, searcher.doc_freq)
+
+
+def _details(explanation: dict[str, object]) -> Iterator[tuple[str, float]]:
+    yield str(explanation["description"]), float(explanation["value"])  # type: ignore[arg-type]
+    for detail in explanation.get("details") or ():  # type: ignore[attr-defined]
+        yield from _details(detail)
+
+
+class _border:  # noqa: N801  (reads as a statement)
+    """Every failure of the engine, panics included, leaves as `IndexUnusable`."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | IndexUnusable):
+            return
+        raise IndexUnusable(f"tantivy could not {self._doing}: {kind.__name__ if kind else ''}: {error}") from error

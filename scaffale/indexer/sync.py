@@ -1,0 +1,390 @@
+"""Journal → index: the only road by which anything is indexed. Adding an entry, scanning a folder, switching engines and
+building from nothing are this road, longer or shorter.
+
+A search first brings its handle level: what the journal has beyond the commit is shown by the overlay. Commits are made
+in batches, by whoever gets the writer lock, off the path of reads and writes. An index that is missing, foreign, damaged,
+or of another store or journal is built anew into a folder of the next generation, and the store's pointer is switched;
+until it stands the store itself is searched. None of this is ever an error to the user: it is a warning.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from scaffale import backends
+from scaffale.backends.ports import WriterBusy
+from scaffale.errors import IndexUnusable, ScaffaleError
+from scaffale.indexer import journal
+from scaffale.model import Hits, Watermark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    import apsw
+
+    from scaffale.backends.ports import IndexWriter, LexicalIndex
+    from scaffale.indexer.database import Database
+    from scaffale.model import Filter, JournalLine, Passage
+    from scaffale.text import Query
+
+GROUP_SECONDS = 0.25  # a background commit waits that long for company
+COMMIT_AT = 64  # changed owners; with fewer, a process without a background thread leaves them to the overlay
+OVERLAY_LIMIT = 256  # beyond it a search without a background thread commits first, when the lock is free
+REFRESH_AT = 16  # overlaid owners; then it is worth asking whether somebody has committed them
+BATCH = 256
+
+
+class Source(Protocol):
+    """A store, as its projections see it."""
+
+    database: Database
+
+    def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
+        """What the owners look like now. One that is gone has no item."""
+
+    def owners(self, connection: apsw.Connection, after: int, limit: int) -> list[int]:
+        """Ids of all owners above `after`, ascending."""
+
+
+class Answer(NamedTuple):
+    """What a search of the projection gave. `lag` counts changes of running scans that are not searchable yet."""
+
+    found: Hits
+    lag: int
+    warnings: tuple[str, ...]
+
+
+class Projection:
+    """One store's lexical index, kept level. Safe to share between threads.
+
+    With `background=True` a thread commits what was written or found uncommitted, a moment later.
+    """
+
+    def __init__(self, source: Source, choice: str = "auto", *, background: bool = False) -> None:
+        self._source = source
+        self._database = source.database
+        self.engine = backends.lexical(choice)
+        self._guard = threading.RLock()
+        self._handle: LexicalIndex | None = None
+        self._generation = 0
+        self._scanned_upto = 0
+        self._scanned = 0
+        self._refreshed = 0.0
+        self._notes: list[str] = [self.engine.warning] if self.engine.warning else []
+        self._wake = threading.Event()
+        self._closing = False
+        self._worker = threading.Thread(target=self._work, daemon=True, name="scaffale-index") if background else None
+        if self._worker:
+            self._worker.start()
+
+    # --- searching -------------------------------------------------------------------------------------------------
+
+    def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Answer:
+        """The best `k` of everything acknowledged so far, on whatever serves. See `Hits`."""
+        for _ in range(2):
+            try:
+                handle = self._level()
+                if handle is None:
+                    break
+                return Answer(handle.search(query, filter, k, exclude), self._lag(handle), tuple(self._notes))
+            except IndexUnusable as error:
+                self._set_aside(error)
+        return Answer(self._search_store(query, filter, k, exclude), 0, (*self._notes, BUILDING))
+
+    def stems(self, text: str) -> list[str]:
+        """The terms of a text as the serving engine has them; for snippets."""
+        handle = self._handle
+        return handle.stems(text) if handle else []
+
+    def lag(self) -> dict[str, int]:
+        """`uncommitted`: changes that searches show from memory; `unsearchable`: changes of running scans."""
+        handle = self._level()
+        if handle is None:
+            return {"uncommitted": 0, "unsearchable": 0}
+        return {"uncommitted": handle.overlaid(), "unsearchable": self._lag(handle)}
+
+    def warnings(self) -> tuple[str, ...]:
+        """What is not as it should be with this index."""
+        return tuple(self._notes)
+
+    # --- committing ------------------------------------------------------------------------------------------------
+
+    def nudge(self) -> None:
+        """Something was written. Costs nothing now; the background thread, when there is one, commits it soon."""
+        self._wake.set()
+
+    def catch_up(self, *, bulk: bool = False) -> bool:
+        """Commit everything that the journal has. False when another process holds the writer lock, or nothing can be
+        written here; searches show it all the same."""
+        try:
+            with self._guard:
+                handle = self._open()
+            return handle is not None and self._commit(handle, bulk=bulk)
+        except IndexUnusable as error:
+            self._set_aside(error)
+            return self._level() is not None
+
+    def committed(self) -> int:
+        """The journal line up to which the index is committed, 0 for none."""
+        handle = self._handle
+        mark = handle.watermark() if handle else None
+        return mark.seq if mark else 0
+
+    def close(self) -> None:
+        """Commit when much is uncommitted, then let go."""
+        self._closing = True
+        self._wake.set()
+        if self._worker:
+            self._worker.join(timeout=5)
+        with self._guard:
+            handle, self._handle = self._handle, None
+        if handle:
+            if handle.overlaid() >= COMMIT_AT:
+                try:
+                    self._commit(handle, bulk=False)
+                except (IndexUnusable, ScaffaleError):
+                    pass  # the next process does it
+            handle.close()
+
+    # --- inside ----------------------------------------------------------------------------------------------------
+
+    def _level(self) -> LexicalIndex | None:
+        """The handle, showing everything acknowledged; `None` while no index can serve."""
+        with self._guard:
+            handle = self._open()
+            if handle is None:
+                return None
+            with self._database.read() as connection:
+                tail = self._tail(connection, handle)
+                if tail is not None:
+                    shown, scanned = tail
+                    if scanned:
+                        self._scanned_upto = scanned[-1].seq
+                        self._scanned += len(scanned)
+                    if not shown:
+                        return handle
+                    if len(shown) <= OVERLAY_LIMIT or self._worker or not self._writable():
+                        self._overlay(connection, handle, shown)
+                        self._refresh_sometimes(handle)
+                        self._wake.set()
+                        return handle
+            if tail is None:
+                raise IndexUnusable("the index belongs to another state of the store")
+            # Many changes and no background thread: commit them now if nobody else is at it.
+            if self._commit(handle, bulk=len(shown) > 10 * OVERLAY_LIMIT):
+                return handle
+            with self._database.read() as connection:
+                again = self._tail(connection, handle)
+                if again and again[0]:
+                    self._overlay(connection, handle, again[0])
+            return handle
+
+    def _tail(
+        self, connection: apsw.Connection, handle: LexicalIndex
+    ) -> tuple[list[JournalLine], list[JournalLine]] | None:
+        if self._pointer(connection) != self._generation:
+            return None
+        mark = handle.level() or journal.first(connection, self._database.uuid)
+        if mark is None or mark.store != self._database.uuid:
+            return None
+        return journal.tail(connection, mark)
+
+    def _overlay(self, connection: apsw.Connection, handle: LexicalIndex, lines: Sequence[JournalLine]) -> None:
+        last = {line.owner: line.seq for line in lines}
+        for batch in _batches(list(last)):
+            passages = self._source.passages(connection, batch)
+            changes = [(last[owner], owner, passages.get(owner, ())) for owner in batch]
+            handle.overlay(changes, Watermark(self._database.uuid, lines[-1].seq, lines[-1].nonce))
+
+    def _refresh_sometimes(self, handle: LexicalIndex) -> None:
+        if handle.overlaid() >= REFRESH_AT and time.monotonic() - self._refreshed > GROUP_SECONDS:
+            self._refreshed = time.monotonic()
+            handle.refresh()
+
+    def _lag(self, handle: LexicalIndex) -> int:
+        if self._scanned_upto:
+            mark = handle.watermark()
+            if mark and mark.seq < self._scanned_upto:
+                handle.refresh()
+                mark = handle.watermark()
+            if mark and mark.seq >= self._scanned_upto:
+                self._scanned_upto = self._scanned = 0
+        return self._scanned
+
+    def _commit(self, handle: LexicalIndex, *, bulk: bool) -> bool:
+        if not self._writable():
+            return False
+        try:
+            with handle.writer(bulk=bulk) as writer, self._database.read() as connection:
+                mark = writer.watermark or journal.first(connection, self._database.uuid)
+                lines = journal.since(connection, mark) if mark and mark.store == self._database.uuid else None
+                if lines is None:
+                    raise IndexUnusable("the index belongs to another state of the store")
+                if lines:
+                    self._fill(connection, writer, list(dict.fromkeys(line.owner for line in lines)))
+                    writer.commit(Watermark(self._database.uuid, lines[-1].seq, lines[-1].nonce))
+        except WriterBusy:
+            return False
+        handle.refresh()
+        if lines:
+            self._point(self._generation, lines[-1].seq)
+        return True
+
+    def _fill(self, connection: apsw.Connection, writer: IndexWriter, owners: Sequence[int]) -> None:
+        for batch in _batches(owners):
+            passages = self._source.passages(connection, batch)
+            for owner in batch:
+                writer.replace(owner, passages.get(owner, ()))
+
+    # --- opening and building --------------------------------------------------------------------------------------
+
+    def _open(self) -> LexicalIndex | None:
+        if self._handle is not None:
+            return self._handle
+        generation = self._pointer(self._database.connection) or 1
+        folder = self._folder(generation)
+        if not self._writable() and not os.path.isdir(folder):
+            return None
+        try:
+            handle = self.engine.open(folder)
+            self._check(handle)
+        except (IndexUnusable, OSError) as error:
+            self._note(f"the {self.engine.name} index was not usable and is built anew ({error})")
+            built = self._build(generation + 1)
+            if built is None:
+                return None
+            handle, generation = built, generation + 1
+        self._handle, self._generation = handle, generation
+        if not self._pointer(self._database.connection):
+            self._generation = 0  # until a commit sets the pointer, its absence is what agrees
+        return handle
+
+    def _check(self, handle: LexicalIndex) -> None:
+        with self._database.read() as connection:
+            mark = handle.level() or journal.first(connection, self._database.uuid)
+            if mark is None or mark.store != self._database.uuid or journal.since(connection, mark, 1) is None:
+                raise IndexUnusable("it belongs to another state of the store")
+
+    def _build(self, generation: int) -> LexicalIndex | None:
+        """A new index from a snapshot of the store, in the folder of `generation`. `None` when that cannot be now."""
+        if not self._writable():
+            return None
+        handle = None
+        try:
+            handle = self.engine.open(self._folder(generation))
+            with handle.writer(bulk=True) as writer, self._database.read() as connection:
+                head = journal.head(connection, self._database.uuid)
+                after = 0
+                while owners := self._source.owners(connection, after, BATCH):
+                    self._fill(connection, writer, owners)
+                    after = owners[-1]
+                writer.commit(head)
+            handle.refresh()
+        except WriterBusy:
+            return None  # another process builds it
+        except (IndexUnusable, OSError) as error:
+            self._note(f"the {self.engine.name} index could not be built ({error})")
+            return None
+        self._point(generation, head.seq)
+        self._remove_older(generation)
+        return handle
+
+    def _set_aside(self, error: IndexUnusable) -> None:
+        """The handle in use is no good. Somebody may have built a newer index already; else build one."""
+        with self._guard:
+            handle, self._handle = self._handle, None
+            pointer = self._pointer(self._database.connection) or 1
+            if handle is None or pointer > max(1, self._generation):
+                return
+            self._note(f"the {self.engine.name} index was built anew ({error})")
+            built = self._build(pointer + 1)
+            if built is not None:
+                self._handle, self._generation = built, pointer + 1
+
+    def rebuild(self) -> bool:
+        """Build a new index now and switch to it. False when another process is building one."""
+        with self._guard:
+            generation = (self._pointer(self._database.connection) or 1) + 1
+            built = self._build(generation)
+            if built is None:
+                return False
+            self._handle, self._generation = built, generation
+            return True
+
+    def _pointer(self, connection: apsw.Connection) -> int:
+        row = connection.execute(
+            "SELECT generation FROM lexical_indexes WHERE identity = ?", (self.engine.identity,)
+        ).get
+        return int(row or 0)
+
+    def _point(self, generation: int, seq: int) -> None:
+        """Note in the store which folder holds the index and how far it is; prune the journal far below."""
+        generation = generation or 1
+        with self._database.write(durable=False) as connection:
+            connection.execute(
+                "INSERT INTO lexical_indexes VALUES (?1, ?2, ?3) ON CONFLICT (identity) DO UPDATE"
+                " SET generation = max(generation, ?2), seq = ?3",
+                (self.engine.identity, generation, seq),
+            )
+            journal.prune(connection)
+        self._generation = generation
+
+    def _folder(self, generation: int) -> str:
+        return os.path.join(f"{self._database.path}.index", f"{self.engine.identity}-{generation}")
+
+    def _remove_older(self, generation: int) -> None:
+        import shutil
+
+        # Processes that still have it open keep their files (POSIX), or keep it from being removed (Windows).
+        for older in range(max(1, generation - 3), generation):
+            shutil.rmtree(self._folder(older), ignore_errors=True)
+
+    def _writable(self) -> bool:
+        return not self._database.read_only
+
+    def _note(self, note: str) -> None:
+        if note not in self._notes:
+            self._notes.append(note)
+
+    # --- without an index ------------------------------------------------------------------------------------------
+
+    def _search_store(self, query: Query, filter: Filter, k: int, exclude: Collection[int]) -> Hits:
+        from scaffale.backends.brute import search_passages
+
+        with self._database.read() as connection:
+            return search_passages(self._all_passages(connection), query, filter, k, exclude)
+
+    def _all_passages(self, connection: apsw.Connection) -> Iterator[Passage]:
+        after = 0
+        while owners := self._source.owners(connection, after, BATCH):
+            for passages in self._source.passages(connection, owners).values():
+                yield from passages
+            after = owners[-1]
+
+    # --- the background thread -------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while not self._closing:
+            self._wake.wait()
+            if self._closing:
+                return
+            self._wake.clear()
+            time.sleep(GROUP_SECONDS)
+            try:
+                if self.catch_up():
+                    self._database.checkpoint()
+                else:
+                    time.sleep(GROUP_SECONDS)
+            except ScaffaleError as error:
+                self._note(f"the index could not be brought up to date ({error})")
+
+
+BUILDING = "the index is being built; the store itself was searched, word by word and without stems"
+
+
+def _batches(owners: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(owners), BATCH):
+        yield owners[start : start + BATCH]

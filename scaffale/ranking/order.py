@@ -1,0 +1,55 @@
+"""The total order of answers: rounded score, importance, confidence, freshness; then what the store says of equals.
+
+Scores are rounded so that passages that match equally well really tie, on every engine and whether they stand in a
+commit or in the tail. Insertion order never decides.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scaffale.model import Hit
+
+DECIMALS = 2
+
+
+def rounded(score: float) -> float:
+    """The score that ranks."""
+    return round(score, DECIMALS)
+
+
+def sort_key(hit: Hit) -> tuple[float, int, float, int]:
+    """Ascending key of the order, but for the last word among equals."""
+    return (-hit.score, -hit.importance, -hit.confidence, -hit.updated)
+
+
+def closed(hits: Iterable[Hit], k: int) -> list[Hit]:
+    """The best `k`, sorted, and after them all that tie with the last of these in score."""
+    ordered = sorted(hits, key=sort_key)
+    if len(ordered) <= k:
+        return ordered
+    last = ordered[k - 1].score
+    end = k
+    while end < len(ordered) and ordered[end].score == last:
+        end += 1
+    return ordered[:end]
+
+
+def ordered(hits: Iterable[Hit], k: int, identify: Callable[[list[int]], dict[int, tuple[object, ...]]]) -> list[Hit]:
+    """Exactly the best `k` in total order. `identify` gives the final keys of passages; it is asked only about ties."""
+    best = sorted(hits, key=sort_key)
+    keys = [sort_key(hit) for hit in best]
+    # A tie matters when it lies among the first k or crosses the cut.
+    tied = [
+        best[i].id
+        for i in range(len(best))
+        if (i > 0 and keys[i] == keys[i - 1] and i - 1 < k) or (i + 1 < len(best) and keys[i] == keys[i + 1] and i < k)
+    ]
+    tied += [hit.id for hit, key in zip(best[k:], keys[k:], strict=True) if k and key == keys[k - 1]]
+    if tied:
+        last_word = identify(list(dict.fromkeys(tied)))
+        best.sort(key=lambda hit: (sort_key(hit), last_word.get(hit.id, ())))
+    return best[:k]
