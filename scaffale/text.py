@@ -47,11 +47,15 @@ class Term(NamedTuple):
 
 
 class Query(NamedTuple):
-    """A parsed query. `terms` is empty only when the text holds no letter and no digit at all."""
+    """A parsed query. `terms` is empty only when the text holds no letter and no digit at all.
+
+    `boosts` are facets that add to the score of a passage that matches anyway.
+    """
 
     text: str
     terms: tuple[Term, ...]
     cut: bool = False
+    boosts: tuple[tuple[str, float], ...] = ()
 
 
 def normalise(text: str) -> str:
@@ -133,3 +137,21 @@ def _compose(text: str) -> str:
     import unicodedata
 
     return unicodedata.normalize("NFC", text).replace("\u2019", "'").replace("\u02bc", "'")
+
+
+def fold_in_place(text: str) -> str:
+    """`fold`, character by character, so that offsets stay those of the text."""
+    if text.isascii():
+        return text.lower()
+    return "".join(_folded(character) for character in text)
+
+
+def _folded(character: str) -> str:
+    known = _FOLDED.get(character)
+    if known is None:
+        folded = fold(character)
+        known = _FOLDED[character] = folded if len(folded) == 1 else character
+    return known
+
+
+_FOLDED: dict[str, str] = {}

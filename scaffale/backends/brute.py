@@ -31,6 +31,7 @@ def search_passages(
             tokens = words(text)
             score += sum(weight * bm25.FIELD_WEIGHTS[field] for unit, weight in wanted if occurrences(unit, tokens))
         if score:
+            score += sum(boost for facet, boost in query.boosts if facet in passage.facets)
             hits.append(
                 Hit(passage.id, passage.owner, rounded(score), passage.importance, passage.confidence, passage.updated)
             )

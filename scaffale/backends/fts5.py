@@ -13,7 +13,7 @@ import apsw
 
 from scaffale.backends.overlay import Clause, Overlay, Statistics, analysed, occurrences, units
 from scaffale.backends.ports import TIED_HITS_CAP
-from scaffale.backends.sqlite_index import SqliteIndex, filter_sql
+from scaffale.backends.sqlite_index import SqliteIndex, boosts_sql, filter_sql
 from scaffale.model import Hit
 from scaffale.ranking import bm25
 from scaffale.ranking.order import closed, rounded
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scaffale.model import Filter, Passage
+    from scaffale.backends.sqlite_index import Boosts
     from scaffale.text import Query
 
 IDENTITY = "fts5-v1"
@@ -70,20 +71,21 @@ class Fts5Index(SqliteIndex):
         return Statistics(documents, {"row": tokens / documents if documents else 0.0}, self._frequency)
 
     def matches(
-        self, clauses: Sequence[Clause], filter: Filter, k: int, hidden: Sequence[int]
+        self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
     ) -> tuple[list[Hit], int, bool]:
         """One statement ranks them all; the tied group is closed from a longer list when it must be."""
         match = " OR ".join(dict.fromkeys(_quoted(unit) for clause in clauses for unit in units(clause)))
+        added, facets = boosts_sql(boosts)
         conditions, parameters = filter_sql(filter, hidden)
         sql = (
-            f"WITH found AS MATERIALIZED (SELECT p.id, p.owner, -bm25(words, {_WEIGHTS}) AS score,"
+            f"WITH found AS MATERIALIZED (SELECT p.id, p.owner, -bm25(words, {_WEIGHTS}){added} AS score,"
             " p.importance, p.confidence, p.updated FROM words CROSS JOIN passage AS p ON p.id = words.rowid"
             f" WHERE words MATCH ?{conditions})"
             " SELECT *, (SELECT count(*) FROM found) FROM found ORDER BY score DESC LIMIT ?"
         )
         limit = k + 40
         while True:
-            rows = self.connection.execute(sql, (match, *parameters, limit)).fetchall()
+            rows = self.connection.execute(sql, (*facets, match, *parameters, limit)).fetchall()
             hits = [Hit(i, o, rounded(s), n, c, u) for i, o, s, n, c, u, _ in rows]
             total = rows[0][6] if rows else 0
             open_end = len(hits) < total and len(hits) > k and hits[k - 1].score == hits[-1].score

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from scaffale.backends.overlay import Clause, Overlay, Statistics, analysed, occurrences, units
 from scaffale.backends.ports import TIED_HITS_CAP
-from scaffale.backends.sqlite_index import SqliteIndex, filter_sql
+from scaffale.backends.sqlite_index import SqliteIndex, boosts_sql, filter_sql
 from scaffale.model import Hit
 from scaffale.ranking import bm25
 from scaffale.ranking.order import closed, rounded
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import apsw
 
     from scaffale.model import Filter, Passage
+    from scaffale.backends.sqlite_index import Boosts
     from scaffale.text import Query
 
 IDENTITY = "like-v1"
@@ -48,7 +49,7 @@ class LikeIndex(SqliteIndex):
         return Statistics(0, {}, lambda field, token: 0)
 
     def matches(
-        self, clauses: Sequence[Clause], filter: Filter, k: int, hidden: Sequence[int]
+        self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
     ) -> tuple[list[Hit], int, bool]:
         """A scan of the table."""
         tests, patterns = [], []
@@ -57,13 +58,14 @@ class LikeIndex(SqliteIndex):
                 for field, weight in bm25.FIELD_WEIGHTS.items():
                     tests.append(f"{clause.weight * weight} * (w.{field} LIKE ? ESCAPE '\\')")
                     patterns.append(f"% {_escaped(' '.join(unit))} %")
+        added, facets = boosts_sql(boosts)
         conditions, parameters = filter_sql(filter, hidden)
         sql = (
-            "SELECT id, owner, score, importance, confidence, updated, count(*) OVER () FROM"
-            f" (SELECT p.*, {' + '.join(tests)} AS score FROM words AS w JOIN passage AS p ON p.id = w.id"
-            f" WHERE TRUE{conditions}) WHERE score > 0 ORDER BY score DESC LIMIT {TIED_HITS_CAP}"
+            "SELECT id, owner, held + more AS score, importance, confidence, updated, count(*) OVER () FROM"
+            f" (SELECT p.*, {' + '.join(tests)} AS held, 0{added} AS more FROM words AS w JOIN passage AS p ON p.id = w.id"
+            f" WHERE TRUE{conditions}) WHERE held > 0 ORDER BY score DESC LIMIT {TIED_HITS_CAP}"
         )
-        rows = self.connection.execute(sql, (*patterns, *parameters)).fetchall()
+        rows = self.connection.execute(sql, (*patterns, *facets, *parameters)).fetchall()
         hits = [Hit(i, o, rounded(s), n, c, u) for i, o, s, n, c, u, _ in rows]
         total = rows[0][6] if rows else 0
         open_end = len(hits) < total and len(hits) > k and hits[k - 1].score == hits[-1].score

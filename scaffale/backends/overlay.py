@@ -109,10 +109,19 @@ class Overlay:
         self._postings.clear()
 
     def search(
-        self, clauses: Sequence[Clause], filter: Filter, statistics: Statistics, exclude: Collection[int]
+        self,
+        clauses: Sequence[Clause],
+        boosts: Sequence[tuple[str, float]],
+        filter: Filter,
+        statistics: Statistics,
+        exclude: Collection[int],
     ) -> list[Hit]:
         """Every passage of the overlay that matches, with the score it would have in the index."""
         scores = self.scores(clauses, statistics)
+        for facet, boost in boosts:
+            for slot in scores:
+                if facet in self._slots[slot].facets:
+                    scores[slot] += boost
         return [
             Hit(p.id, p.owner, rounded(scores[slot]), p.importance, p.confidence, p.updated)
             for slot in scores

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from scaffale.model import Filter, Hit, Passage
     from scaffale.text import Query
 
+    Boosts = Sequence[tuple[str, float]]
+
 BUSY_TIMEOUT_MS = 10_000
 _TABLES = (
     "CREATE TABLE mark (store TEXT NOT NULL, seq INTEGER NOT NULL, nonce INTEGER NOT NULL) STRICT",
@@ -103,9 +105,9 @@ class SqliteIndex:
         with border("search"), self._lock:
             # Under one lock: the commit that is read and the overlay that hides parts of it belong together.
             statistics = self.statistics(clauses)
-            newer = self._overlay.search(clauses, filter, statistics, exclude) if len(self._overlay) else []
+            newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
             hidden = [*self._overlay.owners, *exclude]
-            committed, total, truncated = self.matches(clauses, filter, k, hidden)
+            committed, total, truncated = self.matches(clauses, query.boosts, filter, k, hidden)
         return Hits(closed([*committed, *newer], k), total + len(newer), truncated)
 
     def writer(self, *, bulk: bool = False) -> SqliteWriter:
@@ -131,7 +133,7 @@ class SqliteIndex:
         raise NotImplementedError
 
     def matches(
-        self, clauses: Sequence[Clause], filter: Filter, k: int, hidden: Sequence[int]
+        self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
     ) -> tuple[list[Hit], int, bool]:
         """The best of the commit with the tied group closed, how many there are, and whether the cap cut the group."""
         raise NotImplementedError
@@ -245,6 +247,12 @@ def read_mark(connection: apsw.Connection) -> Watermark | None:
     """The watermark that the file's newest commit holds."""
     row = connection.execute("SELECT store, seq, nonce FROM mark").get
     return Watermark(*row) if row else None
+
+
+def boosts_sql(boosts: Boosts) -> tuple[str, list[str]]:
+    """What the facets of `p` add to its score, as a term of a sum, with its parameters."""
+    terms = [f" + {weight} * EXISTS (SELECT 1 FROM facet WHERE value = ? AND id = p.id)" for _, weight in boosts]
+    return "".join(terms), [facet for facet, _ in boosts]
 
 
 def filter_sql(filter: Filter, hidden: Sequence[int]) -> tuple[str, list[str]]:

@@ -134,10 +134,10 @@ class TantivyIndex:
             return Hits([], 0)
         with self._lock:
             searcher, statistics = self._searcher, self._statistics
-            newer = self._overlay.search(clauses, filter, statistics, exclude) if len(self._overlay) else []
+            newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
             hidden = {*self._overlay.owners, *exclude}
         with _border("search"):
-            committed, total, truncated = self._search_commit(searcher, clauses, filter, k, hidden)
+            committed, total, truncated = self._search_commit(searcher, self._engine_query(clauses, query, filter, hidden), k)
         return Hits(closed([*committed, *newer], k) if newer else committed, total + len(newer), truncated)
 
     def writer(self, *, bulk: bool = False) -> TantivyWriter:
@@ -149,10 +149,8 @@ class TantivyIndex:
 
     # --- one search of the commit ----------------------------------------------------------------------------------
 
-    def _search_commit(
-        self, searcher: tantivy.Searcher, clauses: Sequence[Clause], filter: Filter, k: int, hidden: Collection[int]
-    ) -> tuple[list[Hit], int, bool]:
-        query = self._engine_query(clauses, filter, hidden)
+    @staticmethod
+    def _search_commit(searcher: tantivy.Searcher, query: EngineQuery, k: int) -> tuple[list[Hit], int, bool]:
         limit = k + OVERFETCH
         while True:
             result = searcher.search(query, limit)
@@ -168,12 +166,14 @@ class TantivyIndex:
         columns = [searcher.fast_field_values(name, addresses) for name in ("id", "owner", "importance", "confidence", "updated")]
         return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in zip(kept, *columns, strict=True)], total, open_end
 
-    def _engine_query(self, clauses: Sequence[Clause], filter: Filter, hidden: Collection[int]) -> EngineQuery:
+    def _engine_query(
+        self, clauses: Sequence[Clause], query: Query, filter: Filter, hidden: Collection[int]
+    ) -> EngineQuery:
         schema = self._schema
         shoulds: list[tuple[Occur, EngineQuery]] = []
 
-        def should(query: EngineQuery, weight: float) -> None:
-            shoulds.append((Occur.Should, query if weight == 1.0 else EngineQuery.boost_query(query, weight)))
+        def should(part: EngineQuery, weight: float) -> None:
+            shoulds.append((Occur.Should, part if weight == 1.0 else EngineQuery.boost_query(part, weight)))
 
         for clause in clauses:
             for field, field_weight in bm25.FIELD_WEIGHTS.items():
@@ -187,6 +187,9 @@ class TantivyIndex:
             terms = [EngineQuery.term_query(schema, "facet", facet, "basic") for facet in facets]
             either = terms[0] if len(terms) == 1 else EngineQuery.boolean_query([(Occur.Should, term) for term in terms])
             musts.append((Occur.Must, EngineQuery.const_score_query(either, 0.0)))
+        for facet, boost in query.boosts:
+            term = EngineQuery.term_query(schema, "facet", facet, "basic")
+            musts.append((Occur.Should, EngineQuery.const_score_query(term, boost)))
         if hidden:
             musts.append((Occur.MustNot, EngineQuery.term_set_query(schema, "owner", list(hidden))))
         return EngineQuery.boolean_query(musts) if len(musts) > 1 else musts[0][1]

@@ -166,7 +166,8 @@ class Projection:
                         self._scanned += len(scanned)
                     if not shown:
                         return handle
-                    if len(shown) <= OVERLAY_LIMIT or self._worker or not self._writable():
+                    few = handle.overlaid() + len(shown) <= OVERLAY_LIMIT
+                    if few or self._worker or not self._writable():
                         self._overlay(connection, handle, shown)
                         self._refresh_sometimes(handle)
                         self._wake.set()
@@ -244,7 +245,7 @@ class Projection:
     def _open(self) -> LexicalIndex | None:
         if self._handle is not None:
             return self._handle
-        generation = self._pointer(self._database.connection) or 1
+        generation = self._pointer(self._database.connection)
         folder = self._folder(generation)
         if not self._writable() and not os.path.isdir(folder):
             return None
@@ -258,46 +259,54 @@ class Projection:
                 return None
             handle, generation = built, generation + 1
         self._handle, self._generation = handle, generation
-        if not self._pointer(self._database.connection):
-            self._generation = 0  # until a commit sets the pointer, its absence is what agrees
         return handle
 
     def _check(self, handle: LexicalIndex) -> None:
         with self._database.read() as connection:
             mark = handle.level() or journal.first(connection, self._database.uuid)
-            if mark is None or mark.store != self._database.uuid or journal.since(connection, mark, 1) is None:
+            if mark is None or not self._agrees(connection, mark):
                 raise IndexUnusable("it belongs to another state of the store")
 
     def _build(self, generation: int) -> LexicalIndex | None:
         """A new index from a snapshot of the store, in the folder of `generation`. `None` when that cannot be now."""
         if not self._writable():
             return None
-        handle = None
+        folder = self._folder(generation)
         try:
-            handle = self.engine.open(self._folder(generation))
+            handle = self.engine.open(folder)
             with handle.writer(bulk=True) as writer, self._database.read() as connection:
                 head = journal.head(connection, self._database.uuid)
+                if writer.watermark and not self._agrees(connection, writer.watermark):
+                    raise IndexUnusable("what a crashed builder left behind is of another state")
                 after = 0
                 while owners := self._source.owners(connection, after, BATCH):
                     self._fill(connection, writer, owners)
                     after = owners[-1]
+                if writer.watermark:  # a builder died between its commit and the pointer: owners may be gone since
+                    gone = journal.since(connection, writer.watermark) or []
+                    self._fill(connection, writer, [line.owner for line in gone])
                 writer.commit(head)
             handle.refresh()
         except WriterBusy:
             return None  # another process builds it
         except (IndexUnusable, OSError) as error:
             self._note(f"the {self.engine.name} index could not be built ({error})")
+            _remove(folder)
             return None
         self._point(generation, head.seq)
-        self._remove_older(generation)
+        for older in range(max(1, generation - 3), generation):
+            _remove(self._folder(older))
         return handle
+
+    def _agrees(self, connection: apsw.Connection, mark: Watermark) -> bool:
+        return mark.store == self._database.uuid and journal.since(connection, mark, 1) is not None
 
     def _set_aside(self, error: IndexUnusable) -> None:
         """The handle in use is no good. Somebody may have built a newer index already; else build one."""
         with self._guard:
             handle, self._handle = self._handle, None
-            pointer = self._pointer(self._database.connection) or 1
-            if handle is None or pointer > max(1, self._generation):
+            pointer = self._pointer(self._database.connection)
+            if handle is None or pointer > self._generation:
                 return
             self._note(f"the {self.engine.name} index was built anew ({error})")
             built = self._build(pointer + 1)
@@ -307,7 +316,7 @@ class Projection:
     def rebuild(self) -> bool:
         """Build a new index now and switch to it. False when another process is building one."""
         with self._guard:
-            generation = (self._pointer(self._database.connection) or 1) + 1
+            generation = self._pointer(self._database.connection) + 1
             built = self._build(generation)
             if built is None:
                 return False
@@ -318,11 +327,10 @@ class Projection:
         row = connection.execute(
             "SELECT generation FROM lexical_indexes WHERE identity = ?", (self.engine.identity,)
         ).get
-        return int(row or 0)
+        return int(row or 1)
 
     def _point(self, generation: int, seq: int) -> None:
         """Note in the store which folder holds the index and how far it is; prune the journal far below."""
-        generation = generation or 1
         with self._database.write(durable=False) as connection:
             connection.execute(
                 "INSERT INTO lexical_indexes VALUES (?1, ?2, ?3) ON CONFLICT (identity) DO UPDATE"
@@ -334,13 +342,6 @@ class Projection:
 
     def _folder(self, generation: int) -> str:
         return os.path.join(f"{self._database.path}.index", f"{self.engine.identity}-{generation}")
-
-    def _remove_older(self, generation: int) -> None:
-        import shutil
-
-        # Processes that still have it open keep their files (POSIX), or keep it from being removed (Windows).
-        for older in range(max(1, generation - 3), generation):
-            shutil.rmtree(self._folder(older), ignore_errors=True)
 
     def _writable(self) -> bool:
         return not self._database.read_only
@@ -388,3 +389,10 @@ BUILDING = "the index is being built; the store itself was searched, word by wor
 def _batches(owners: Sequence[int]) -> Iterator[Sequence[int]]:
     for start in range(0, len(owners), BATCH):
         yield owners[start : start + BATCH]
+
+
+def _remove(folder: str) -> None:
+    import shutil
+
+    # Processes that still have it open keep their files (POSIX), or keep them from being removed (Windows).
+    shutil.rmtree(folder, ignore_errors=True)

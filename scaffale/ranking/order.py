@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from scaffale.model import Hit
 
-DECIMALS = 2
+DIGITS = 4
 
 
 def rounded(score: float) -> float:
-    """The score that ranks."""
-    return round(score, DECIMALS)
+    """The score that ranks: four significant digits, since an engine's scores of common words can be tiny."""
+    return float(f"{score:.{DIGITS}g}")
 
 
 def sort_key(hit: Hit) -> tuple[float, int, float, int]:

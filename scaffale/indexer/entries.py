@@ -1,0 +1,289 @@
+"""The memory store: entries, tags, their life. The only SQL on the memory tables.
+
+Functions take the connection of the caller's transaction, so that an entry, its tags, its audit row and its journal line
+are one change. `rid` is the entry's number inside the store, in the order of acknowledgement; the world knows `id`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from scaffale.indexer import audit, journal, projects
+from scaffale.indexer.database import Database, Migration, Schema
+from scaffale.model import STATUSES, Count, Entry, Passage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import apsw
+
+    from scaffale.model import EntryDraft
+
+APPLICATION_ID = 0x5CAF3E30
+
+
+def _create_memory(connection: apsw.Connection) -> None:
+    journal.create(connection)
+    projects.create(connection)
+    audit.create(connection)
+    for statement in (
+        "CREATE TABLE memory_entries (rid INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+        " project_id TEXT NOT NULL REFERENCES projects (id), scope TEXT NOT NULL, topic TEXT NOT NULL, title TEXT,"
+        " content TEXT NOT NULL, summary TEXT, source_type TEXT NOT NULL, source_ref TEXT, source_path TEXT,"
+        " source_uri TEXT, content_sha256 TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'active', confidence REAL,"
+        " importance INTEGER NOT NULL DEFAULT 3, created_by TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,"
+        " invalidated_at TEXT, invalidation_reason TEXT, metadata_json TEXT) STRICT",
+        "CREATE INDEX memory_entries_hash ON memory_entries (project_id, content_sha256)",
+        "CREATE INDEX memory_entries_place ON memory_entries (project_id, status, scope, topic)",
+        "CREATE TABLE memory_tags (id INTEGER PRIMARY KEY, project_id TEXT NOT NULL REFERENCES projects (id),"
+        " name TEXT NOT NULL, description TEXT, created_at TEXT NOT NULL, UNIQUE (project_id, name)) STRICT",
+        "CREATE TABLE memory_entry_tags (entry_id TEXT NOT NULL REFERENCES memory_entries (id) ON DELETE CASCADE,"
+        " tag_id INTEGER NOT NULL REFERENCES memory_tags (id), PRIMARY KEY (entry_id, tag_id)) STRICT, WITHOUT ROWID",
+        "CREATE INDEX memory_entry_tags_tag ON memory_entry_tags (tag_id)",
+    ):
+        connection.execute(statement)
+
+
+SCHEMA = Schema(APPLICATION_ID, (Migration("001_memory", _create_memory),))
+
+_COLUMNS = (
+    "e.id, e.project_id, e.scope, e.topic, e.title, e.content, e.summary, e.source_type, e.source_ref, e.source_path,"
+    " e.source_uri, e.content_sha256, e.status, e.confidence, e.importance, e.created_by, e.created_at, e.updated_at,"
+    " e.invalidated_at, e.invalidation_reason"
+)
+_TAGS = (
+    "(SELECT json_group_array(name) FROM (SELECT t.name FROM memory_entry_tags AS et JOIN memory_tags AS t"
+    " ON t.id = et.tag_id WHERE et.entry_id = e.id ORDER BY t.name))"
+)
+
+
+class EntryFilter(NamedTuple):
+    """Which entries. Absent parts do not restrict; tags must all be borne. `statuses` empty means any."""
+
+    project_id: str | None = None
+    scope: str | None = None
+    topic: str | None = None
+    tags: tuple[str, ...] = ()
+    source_type: str | None = None
+    statuses: tuple[str, ...] = ()
+
+
+class Row(NamedTuple):
+    """An entry with its number in the store."""
+
+    rid: int
+    entry: Entry
+
+
+class EntrySource:
+    """The memory store, as its projections see it (`sync.Source`). An owner is an entry; it has one passage."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def owners(self, connection: apsw.Connection, after: int, limit: int) -> list[int]:
+        """Entry numbers above `after`, ascending."""
+        rows = connection.execute("SELECT rid FROM memory_entries WHERE rid > ? ORDER BY rid LIMIT ?", (after, limit))
+        return [rid for (rid,) in rows]
+
+    def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
+        """One passage per entry."""
+        return {row.rid: [passage(row)] for row in rows(connection, owners)}
+
+
+def passage(row: Row) -> Passage:
+    """What an index sees of an entry."""
+    rid, e = row
+    return Passage(
+        id=rid,
+        owner=rid,
+        title=e.title or e.topic,
+        heading=e.topic if e.title else "",
+        body=f"{e.summary}\n\n{e.content}" if e.summary else e.content,
+        labels=" ".join((e.scope, e.topic, *e.tags)),
+        facets=(
+            f"project={e.project_id}",
+            f"status={e.status}",
+            f"in={e.project_id}\x1f{e.status}",
+            f"scope={e.scope}",
+            f"topic={e.topic}",
+            f"source={e.source_type}",
+            *(f"tag={tag}" for tag in e.tags),
+        ),
+        importance=e.importance,
+        confidence=-1.0 if e.confidence is None else e.confidence,
+        updated=int(datetime.fromisoformat(e.updated_at).timestamp() * 1000),
+    )
+
+
+def facet_clauses(filter: EntryFilter) -> tuple[tuple[str, ...], ...]:
+    """The filter in the facets of `passage`. Project and status together are one facet, hence one posting list."""
+    clauses: list[tuple[str, ...]] = []
+    if filter.project_id is not None and filter.statuses:
+        clauses.append(tuple(f"in={filter.project_id}\x1f{status}" for status in filter.statuses))
+    elif filter.project_id is not None:
+        clauses.append((f"project={filter.project_id}",))
+    elif filter.statuses:
+        clauses.append(tuple(f"status={status}" for status in filter.statuses))
+    for key, value in (("scope", filter.scope), ("topic", filter.topic), ("source", filter.source_type)):
+        if value is not None:
+            clauses.append((f"{key}={value}",))
+    clauses += [(f"tag={tag}",) for tag in filter.tags]
+    return tuple(clauses)
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+def add(connection: apsw.Connection, id: str, project_id: str, draft: EntryDraft, sha256: str, actor: str, now: str) -> int:
+    """A new active entry with its tags and journal line; returns its number. The project must be registered."""
+    d = draft
+    connection.execute(
+        "INSERT INTO memory_entries (id, project_id, scope, topic, title, content, summary, source_type, source_ref,"
+        " source_path, source_uri, content_sha256, confidence, importance, created_by, created_at, updated_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            id, project_id, d.scope, d.topic, d.title, d.content, d.summary, d.source_type, d.source_ref,
+            d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now,
+        ),
+    )  # fmt: skip
+    rid = connection.last_insert_rowid()
+    _tag(connection, id, project_id, d.tags, now)
+    journal.append(connection, rid)
+    return rid
+
+
+def find_duplicate(connection: apsw.Connection, project_id: str, scope: str, sha256: str) -> str | None:
+    """The active entry of this project and scope with exactly this content."""
+    found: str | None = connection.execute(
+        "SELECT id FROM memory_entries WHERE project_id = ? AND content_sha256 = ? AND scope = ? AND status = 'active'"
+        " ORDER BY rid LIMIT 1",
+        (project_id, sha256, scope),
+    ).get
+    return found
+
+
+def invalidate(connection: apsw.Connection, rid: int, reason: str | None, now: str) -> None:
+    """The entry is not valid any more. It stays readable, and leaves the searches that do not ask for it."""
+    connection.execute(
+        "UPDATE memory_entries SET status = 'invalidated', invalidated_at = ?, invalidation_reason = ?, updated_at = ?"
+        " WHERE rid = ?",
+        (now, reason, now, rid),
+    )
+    journal.append(connection, rid)
+
+
+def _tag(connection: apsw.Connection, id: str, project_id: str, tags: Iterable[str], now: str) -> None:
+    for tag in tags:
+        connection.execute(
+            "INSERT INTO memory_tags (project_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (project_id, tag, now),
+        )
+        connection.execute(
+            "INSERT OR IGNORE INTO memory_entry_tags SELECT ?, id FROM memory_tags WHERE project_id = ? AND name = ?",
+            (id, project_id, tag),
+        )
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
+    """The entries of these numbers, ascending; missing ones are left out."""
+    found = connection.execute(
+        f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e"
+        " WHERE e.rid IN (SELECT value FROM json_each(?)) ORDER BY e.rid",
+        (json.dumps(list(rids)),),
+    )
+    return [_row(row) for row in found]
+
+
+def find(connection: apsw.Connection, id: str) -> Row | None:
+    """The entry of this id, of any project."""
+    row = connection.execute(f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE e.id = ?", (id,)).fetchone()
+    return _row(row) if row else None
+
+
+def ids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[object, ...]]:
+    """Number → id: the last word on the order of entries that tie in everything else."""
+    found = connection.execute(
+        "SELECT rid, id FROM memory_entries WHERE rid IN (SELECT value FROM json_each(?))", (json.dumps(list(rids)),)
+    )
+    return {rid: (id,) for rid, id in found}
+
+
+def listing(connection: apsw.Connection, filter: EntryFilter, limit: int, offset: int) -> tuple[list[Row], int]:
+    """A page in the order of searches without a query: status, importance, confidence, freshness, id; and the total."""
+    where, parameters = _where(filter)
+    found = connection.execute(
+        f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where}"
+        f" ORDER BY {_STATUS_ORDER}, e.importance DESC, e.confidence DESC NULLS LAST, e.updated_at DESC, e.id"
+        " LIMIT ? OFFSET ?",
+        (*parameters, limit, offset),
+    ).fetchall()
+    total = connection.execute(f"SELECT count(*) FROM memory_entries AS e WHERE {where}", parameters).get
+    return [_row(row) for row in found], int(total)
+
+
+def page_by_number(connection: apsw.Connection, filter: EntryFilter, after: int, limit: int) -> list[Row]:
+    """Entries above a number, ascending: pages that stay put while others write."""
+    where, parameters = _where(filter)
+    found = connection.execute(
+        f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where} AND e.rid > ? ORDER BY e.rid LIMIT ?",
+        (*parameters, after, limit),
+    )
+    return [_row(row) for row in found]
+
+
+def count_by_status(connection: apsw.Connection, project_id: str | None) -> dict[str, int]:
+    """How many entries there are of each status, and in all (`entries`)."""
+    where, parameters = ("project_id = ?", (project_id,)) if project_id is not None else ("TRUE", ())
+    counts: dict[str, int] = dict.fromkeys(STATUSES, 0)
+    counts.update(
+        connection.execute(f"SELECT status, count(*) FROM memory_entries WHERE {where} GROUP BY status", parameters)
+    )
+    return {"entries": sum(counts.values()), **counts}
+
+
+def names(connection: apsw.Connection, column: str, filter: EntryFilter) -> tuple[Count, ...]:
+    """The scopes or topics (`column`) in use, or `tags`, with their numbers of entries; most used first, then by name."""
+    where, parameters = _where(filter)
+    if column == "tags":
+        table = "memory_entries AS e JOIN memory_entry_tags AS et ON et.entry_id = e.id JOIN memory_tags AS t ON t.id = et.tag_id"
+        name = "t.name"
+    else:
+        table, name = "memory_entries AS e", f"e.{column}"
+    found = connection.execute(
+        f"SELECT {name}, count(*) AS n FROM {table} WHERE {where} GROUP BY 1 ORDER BY n DESC, 1", parameters
+    )
+    return tuple(Count(*row) for row in found)
+
+
+_STATUS_ORDER = "CASE e.status " + " ".join(f"WHEN '{s}' THEN {i}" for i, s in enumerate(STATUSES)) + " END"
+
+
+def _where(filter: EntryFilter) -> tuple[str, tuple[str, ...]]:
+    conditions, parameters = ["TRUE"], []
+    for column in ("project_id", "scope", "topic", "source_type"):
+        value = getattr(filter, column)
+        if value is not None:
+            conditions.append(f"e.{column} = ?")
+            parameters.append(value)
+    if filter.statuses:
+        conditions.append(f"e.status IN ({', '.join('?' * len(filter.statuses))})")
+        parameters += filter.statuses
+    for tag in filter.tags:
+        conditions.append(
+            "EXISTS (SELECT 1 FROM memory_entry_tags AS et JOIN memory_tags AS t ON t.id = et.tag_id"
+            " WHERE et.entry_id = e.id AND t.name = ?)"
+        )
+        parameters.append(tag)
+    return " AND ".join(conditions), tuple(parameters)
+
+
+def _row(row: tuple[object, ...]) -> Row:
+    rid, *columns, tags = row
+    return Row(rid, Entry(*columns, tags=tuple(json.loads(tags))))  # type: ignore[arg-type]
