@@ -21,7 +21,9 @@ from scaffale.snippet import Highlighter
 from scaffale.text import Query, parse, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+    import apsw
 
     from scaffale.indexer.projects import Known, Resolved
     from scaffale.settings import Settings
@@ -225,7 +227,7 @@ class Memory:
             warnings.append(f"{len(similar)} active entries say nearly the same; see similar_entries")
         return AddedEntry(
             resolved.project.id, entry_id, draft.scope, draft.topic, draft.tags, existing is not None, existing,
-            similar, (*resolved.warnings, *warnings),
+            similar, (*resolved.warnings, *warnings, *trail.warnings),
         )  # fmt: skip
 
     def search(
@@ -331,8 +333,9 @@ class Memory:
                 trail.done(connection, entry_id=entry_id, result={"changed": changed})
             projection.nudge()
         return Invalidated(
-            resolved.project.id, entry_id, row.entry.status, "invalidated", at, changed, resolved.warnings
-        )
+            resolved.project.id, entry_id, row.entry.status, "invalidated", at, changed,
+            (*resolved.warnings, *trail.warnings),
+        )  # fmt: skip
 
     def list_scopes(self, **where: Any) -> Names:  # noqa: ANN401  (the arguments of `_list`)
         """The scopes in use. Arguments: `project_path`, `project_id`, `status` (default active)."""
@@ -572,10 +575,19 @@ class _Found(NamedTuple):
 
 
 class _Audited:
-    """One audited write. `done` records success inside the change's own transaction; a refusal gets its own."""
+    """One audited write. `done` records success inside the change's own transaction; a refusal gets one of its own.
+
+    Afterwards the row is mirrored, when a mirror is configured; `warnings` says when that failed.
+    """
 
     def __init__(
-        self, memory: Memory, operation: str, actor: str, project_id: str | None, said: dict[str, Any], entry_id: str | None = None
+        self,
+        memory: Memory,
+        operation: str,
+        actor: str,
+        project_id: str | None,
+        said: dict[str, Any],
+        entry_id: str | None = None,
     ) -> None:
         self._memory = memory
         self._operation = operation
@@ -583,18 +595,26 @@ class _Audited:
         self._given_id = project_id
         self._said = {key: value for key, value in said.items() if value is not None}
         self._entry_id = entry_id
+        self._row: audit.AuditRow | None = None
         self.resolved: Resolved | None = None
+        self.warnings: tuple[str, ...] = ()
 
     def __enter__(self) -> _Audited:
         return self
 
-    def done(self, connection: Any, *, entry_id: str, result: dict[str, Any]) -> None:  # noqa: ANN401  (apsw.Connection)
+    def done(self, connection: apsw.Connection, *, entry_id: str, result: dict[str, Any]) -> None:
         self._entry_id = entry_id
         self._record(connection, "ok", None, result)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, ScaffaleError):
-            return
+        if isinstance(error, ScaffaleError):
+            self._refused(error)
+        mirror = self._memory._settings.audit_jsonl
+        if self._row and mirror:
+            warning = audit.mirror(mirror, self._row)
+            self.warnings = (warning,) if warning else ()
+
+    def _refused(self, error: ScaffaleError) -> None:
         if error.project_id is None and self.resolved:
             error.project_id = self.resolved.project.id
         store = self._memory._store()
@@ -604,23 +624,22 @@ class _Audited:
             with store[0].write() as connection:
                 self._record(connection, "refused", error.code, {})
         except ScaffaleError:
-            return  # the store cannot be written: that is what the caller is being told
+            self._row = None  # the store cannot be written: that is what the caller is being told already
 
-    def _record(self, connection: Any, outcome: str, code: str | None, result: dict[str, Any]) -> None:  # noqa: ANN401
+    def _record(self, connection: apsw.Connection, outcome: str, code: str | None, result: dict[str, Any]) -> None:
         settings = self.resolved.settings if self.resolved else self._memory._settings
-        if not settings.audit_log:
-            return
-        audit.record(
-            connection,
-            operation=self._operation,
-            project_id=self.resolved.project.id if self.resolved else self._given_id,
-            entry_id=self._entry_id,
-            actor=self._actor,
-            outcome=outcome,
-            error_code=code,
-            params=self._said,
-            result=result,
-        )
+        if settings.audit_log:
+            self._row = audit.record(
+                connection,
+                operation=self._operation,
+                project_id=self.resolved.project.id if self.resolved else self._given_id,
+                entry_id=self._entry_id,
+                actor=self._actor,
+                outcome=outcome,
+                error_code=code,
+                params=self._said,
+                result=result,
+            )
 
 
 # --- small things ----------------------------------------------------------------------------------------------------

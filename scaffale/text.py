@@ -136,6 +136,7 @@ def _compose(text: str) -> str:
         return text
     import unicodedata
 
+    text = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
     return unicodedata.normalize("NFC", text).replace("\u2019", "'").replace("\u02bc", "'")
 
 

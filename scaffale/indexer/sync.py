@@ -142,7 +142,7 @@ class Projection:
         with self._guard:
             handle, self._handle = self._handle, None
         if handle:
-            if handle.overlaid() >= COMMIT_AT:
+            if handle.overlaid() >= COMMIT_AT or self._scanned:
                 try:
                     self._commit(handle, bulk=False)
                 except (IndexUnusable, ScaffaleError):
@@ -161,9 +161,9 @@ class Projection:
                 tail = self._tail(connection, handle)
                 if tail is not None:
                     shown, scanned = tail
-                    if scanned:
-                        self._scanned_upto = scanned[-1].seq
-                        self._scanned += len(scanned)
+                    self._count_scanned(scanned)
+                    if self._scanned:
+                        handle.refresh()
                     if not shown:
                         return handle
                     few = handle.overlaid() + len(shown) <= OVERLAY_LIMIT
@@ -205,14 +205,20 @@ class Projection:
             self._refreshed = time.monotonic()
             handle.refresh()
 
+    def _count_scanned(self, lines: Sequence[JournalLine]) -> None:
+        newer = [line.seq for line in lines if line.seq > self._scanned_upto]
+        if newer:
+            self._scanned += len(newer)
+            self._scanned_upto = newer[-1]
+
     def _lag(self, handle: LexicalIndex) -> int:
-        if self._scanned_upto:
+        """Changes of scans that only a commit will show. Asked anew each time: the scan may have answered meanwhile."""
+        if self._scanned:
             mark = handle.watermark()
-            if mark and mark.seq < self._scanned_upto:
-                handle.refresh()
-                mark = handle.watermark()
             if mark and mark.seq >= self._scanned_upto:
-                self._scanned_upto = self._scanned = 0
+                self._scanned = 0
+            else:
+                self._wake.set()  # should the scan have died, somebody must bring its work in
         return self._scanned
 
     def _commit(self, handle: LexicalIndex, *, bulk: bool) -> bool:
