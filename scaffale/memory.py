@@ -366,6 +366,19 @@ class Memory:
         """Which project the arguments mean. Creates nothing."""
         return self._resolve(project_path, project_id).project
 
+    def maintain(self, *, rebuild: bool = False) -> list[str]:
+        """Commit the index, or build it anew, and fold the write-ahead log in. Says what was done."""
+        store = self._store()
+        if store is None:
+            return ["memory: nothing to do, there is no store yet"]
+        return [f"memory: {line}" for line in store[1].maintain(rebuild=rebuild)]
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Let go of the store and its index."""
         with self._opening:

@@ -45,11 +45,22 @@ def append_all(connection: apsw.Connection, owners: Iterable[int], scan: int | N
 def acknowledge(connection: apsw.Connection, scan: int, committed: int) -> None:
     """The scan answers now: what of it the index (committed up to that line) does not hold gets lines of its own.
 
-    New lines, since readers have passed the old ones; from here on every search shows them.
+    New lines, since readers have passed the old ones; from here on every search shows them. The old ones become lines
+    like any other.
     """
     connection.execute(
         "INSERT INTO journal (nonce, owner) SELECT random(), owner FROM journal WHERE scan = ? AND seq > ? GROUP BY owner",
         (scan, committed),
+    )
+    connection.execute("UPDATE journal SET scan = NULL WHERE scan = ? AND seq > ?", (scan, committed))
+
+
+def pending(connection: apsw.Connection, committed: int) -> int:
+    """How many changes of unanswered scans stand above the line up to which an index is committed."""
+    return int(
+        connection.execute(
+            "SELECT count(DISTINCT owner) FROM journal WHERE seq > ? AND scan IS NOT NULL", (committed,)
+        ).get
     )
 
 

@@ -70,7 +70,6 @@ class Projection:
         self._guard = threading.RLock()
         self._handle: LexicalIndex | None = None
         self._generation = 0
-        self._scanned_upto = 0
         self._scanned = 0
         self._refreshed = 0.0
         self._notes: list[str] = [self.engine.warning] if self.engine.warning else []
@@ -89,7 +88,7 @@ class Projection:
                 handle = self._level()
                 if handle is None:
                     break
-                return Answer(handle.search(query, filter, k, exclude), self._lag(handle), tuple(self._notes))
+                return Answer(handle.search(query, filter, k, exclude), self._scanned, tuple(self._notes))
             except IndexUnusable as error:
                 self._set_aside(error)
         return Answer(self._search_store(query, filter, k, exclude), 0, (*self._notes, BUILDING))
@@ -104,7 +103,7 @@ class Projection:
         handle = self._level()
         if handle is None:
             return {"uncommitted": 0, "unsearchable": 0}
-        return {"uncommitted": handle.overlaid(), "unsearchable": self._lag(handle)}
+        return {"uncommitted": handle.overlaid(), "unsearchable": self._scanned}
 
     def warnings(self) -> tuple[str, ...]:
         """What is not as it should be with this index."""
@@ -132,6 +131,15 @@ class Projection:
         handle = self._handle
         mark = handle.watermark() if handle else None
         return mark.seq if mark else 0
+
+    def maintain(self, *, rebuild: bool = False) -> list[str]:
+        """Bring the index level, or build it anew, and fold the write-ahead log into the store. Says what was done."""
+        done = self.rebuild() if rebuild else self.catch_up()
+        what = "built anew" if rebuild else "brought level"
+        busy = "left as it is: another process writes it, or nothing can be written here"
+        if self._writable():
+            self._database.checkpoint()
+        return [f"{self.engine.name} index {what if done else busy}", f"write-ahead log {self._database.wal_bytes()} bytes"]
 
     def close(self) -> None:
         """Commit when much is uncommitted, then let go."""
@@ -161,9 +169,11 @@ class Projection:
                 tail = self._tail(connection, handle)
                 if tail is not None:
                     shown, scanned = tail
-                    self._count_scanned(scanned)
-                    if self._scanned:
+                    if scanned or self._scanned:
                         handle.refresh()
+                        mark = handle.watermark()
+                        self._scanned = journal.pending(connection, mark.seq if mark else 0)
+                        self._wake.set()  # should the scan have died, somebody must bring its work in
                     if not shown:
                         return handle
                     few = handle.overlaid() + len(shown) <= OVERLAY_LIMIT
@@ -204,22 +214,6 @@ class Projection:
         if handle.overlaid() >= REFRESH_AT and time.monotonic() - self._refreshed > GROUP_SECONDS:
             self._refreshed = time.monotonic()
             handle.refresh()
-
-    def _count_scanned(self, lines: Sequence[JournalLine]) -> None:
-        newer = [line.seq for line in lines if line.seq > self._scanned_upto]
-        if newer:
-            self._scanned += len(newer)
-            self._scanned_upto = newer[-1]
-
-    def _lag(self, handle: LexicalIndex) -> int:
-        """Changes of scans that only a commit will show. Asked anew each time: the scan may have answered meanwhile."""
-        if self._scanned:
-            mark = handle.watermark()
-            if mark and mark.seq >= self._scanned_upto:
-                self._scanned = 0
-            else:
-                self._wake.set()  # should the scan have died, somebody must bring its work in
-        return self._scanned
 
     def _commit(self, handle: LexicalIndex, *, bulk: bool) -> bool:
         if not self._writable():

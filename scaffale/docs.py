@@ -1,0 +1,610 @@
+"""The docs hall: every verb on shelves of Markdown documents, for all faces alike.
+
+Sources are read, never written. What an answer says of a file (`same`, `changed`, `gone`) was asked of the file system
+while answering; the text that is shown is the indexed one.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scaffale import search as hall
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound
+from scaffale.indexer import journal, markdown, paths, scan, shelves
+from scaffale.indexer.database import Database
+from scaffale.indexer.sync import Projection
+from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section, Shelf
+from scaffale.snippet import Highlighter
+from scaffale.text import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import apsw
+
+    from scaffale.indexer.shelves import SectionRow
+    from scaffale.settings import Settings
+
+    Progress = Callable[[int, int, str], None]
+
+MAX_LIMIT = 100
+MAX_READ_CHARS = 200_000  # of one answer; the rest is read on from `next_start_line`
+MAX_CONTEXT_LINES = 1_000
+MAX_MATCHES = 50
+LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a second or two
+COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the overlay and the next commit
+NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
+SEPARATORS = (" › ", " > ", "/")
+
+
+class DocsSearch(NamedTuple):
+    """A page of documents, each once, with its best section. `shelves` says what exists when nothing was found."""
+
+    results: tuple[DocumentHit, ...]
+    next_offset: int | None
+    matching_sections: int
+    lexical_backend: str
+    lag: int
+    hint: str | None
+    shelves: tuple[str, ...] | None
+    warnings: tuple[str, ...]
+
+
+class Match(NamedTuple):
+    """A place where `search_string` stands, with the lines around it."""
+
+    line: int
+    start_line: int
+    end_line: int
+    content: str
+
+
+class DocumentAnswer(NamedTuple):
+    """A document, or the part of it that was asked for. `outline` names all its sections when the whole was."""
+
+    id: int
+    title: str
+    file_path: str
+    shelf_id: int
+    shelf_name: str
+    shelf: dict[str, Any]
+    resource_uri: str
+    uri: str
+    shelf_uri: str
+    tags: tuple[str, ...]
+    freshness: str
+    indexed_at: str
+    line_count: int
+    start_line: int
+    end_line: int
+    content: str
+    next_start_line: int | None
+    heading_path: tuple[str, ...] | None
+    subsections: tuple[tuple[str, ...], ...] | None
+    matches: tuple[Match, ...] | None
+    links: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+class DocumentList(NamedTuple):
+    """A page of documents by path."""
+
+    documents: tuple[Document, ...]
+    total: int
+    next_offset: int | None
+    warnings: tuple[str, ...]
+
+
+class ShelfList(NamedTuple):
+    """All shelves by name."""
+
+    shelves: tuple[Shelf, ...]
+    warnings: tuple[str, ...]
+
+
+class ShelfAnswer(NamedTuple):
+    """One shelf, as it is now."""
+
+    shelf: Shelf
+    warnings: tuple[str, ...]
+
+
+class Removed(NamedTuple):
+    """What was forgotten. Files stay as they are."""
+
+    shelf: str | None
+    document_id: int | None
+    removed_documents: int
+    warnings: tuple[str, ...]
+
+
+class DocsStatus(NamedTuple):
+    """What the store holds and what serves it."""
+
+    db_path: str
+    exists: bool
+    features: dict[str, bool]
+    counts: dict[str, int]
+    lexical_backend: str
+    index: dict[str, int]
+    sqlite_version: str
+    wal_bytes: int
+    warnings: tuple[str, ...]
+
+
+class DocsSource:
+    """The docs store, as its projections see it (`sync.Source`). An owner is a document; its sections are passages."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def owners(self, connection: apsw.Connection, after: int, limit: int) -> list[int]:
+        """Document ids above `after`, ascending."""
+        return shelves.owners(connection, after, limit)
+
+    def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
+        """The sections of each document that say something."""
+        return shelves.passages(connection, owners)
+
+
+class Docs:
+    """Shelves of documents. Safe to share between threads; `close` lets go of files and threads."""
+
+    def __init__(self, settings: Settings, *, background: bool = False) -> None:
+        self._settings = settings
+        self._background = background
+        self._opening = threading.Lock()
+        self._database: Database | None = None
+        self._projection: Projection | None = None
+
+    # --- finding and reading ---------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        *,
+        query: str,
+        shelf: str | None = None,
+        tags: Sequence[str] = (),
+        tag_match: str = "all",
+        include_tags: bool = False,
+        limit: int = 10,
+        offset: int = 0,
+        explain: bool = False,
+    ) -> DocsSearch:
+        """The best section of each matching document, best first, each document once."""
+        warnings = [f"limit {limit} is above the maximum; {MAX_LIMIT} is used"] if limit > MAX_LIMIT else []
+        limit, offset = max(1, min(limit, MAX_LIMIT)), max(0, offset)
+        if tag_match not in ("all", "any"):
+            raise InvalidParam("tag_match: must be one of all, any")
+        store = self._store()
+        if store is None:
+            if shelf is not None:
+                raise NotFound(f"no shelf {shelf[:80]}; none exists yet")
+            return DocsSearch((), None, 0, self._engine(), 0, NOTHING_FOUND, (), tuple(warnings))
+        database, projection = store
+        wanted = self._filter(database, shelf, tags, tag_match)
+        query_ = parse(query)
+        page = hall.search_owners(projection, query_, wanted, limit, offset, lambda ids: _places(database, ids))
+        with database.read() as connection:
+            rows = shelves.rows(connection, [hit.id for hit in page.hits])
+            tags_of = shelves.tags_of(connection, [hit.owner for hit in page.hits]) if include_tags else {}
+            names = tuple(each.name for each in shelves.list_shelves(connection)) if not page.hits else None
+        highlighter = Highlighter(hall.stems(projection, query_), projection.stems)
+        results = [
+            _hit(rows[hit.id], hit.score, highlighter, tags_of.get(hit.owner), explain=explain)
+            for hit in page.hits
+            if hit.id in rows
+        ]
+        nothing = not results and offset == 0
+        return DocsSearch(
+            tuple(results),
+            offset + limit if page.more else None,
+            page.total,
+            self._engine(),
+            page.lag,
+            NOTHING_FOUND if nothing else None,
+            names if nothing else None,
+            (*warnings, *page.warnings),
+        )
+
+    def read_document(
+        self,
+        *,
+        document_id: int,
+        start_line: int | None = None,
+        end_line: int | None = None,
+        search_string: str | None = None,
+        context_lines: int = 10,
+        section: Sequence[str] | str | None = None,
+    ) -> DocumentAnswer:
+        """The whole text, lines of it, one section, or the surroundings of a literal text. Lines are 1-based, inclusive."""
+        store = self._store()
+        if store is None:
+            raise NotFound(f"no document {document_id}")
+        with store[0].read() as connection:
+            document = shelves.document(connection, document_id)
+            parts = shelves.sections(connection, document_id)
+            print_ = shelves.fingerprint(connection, document_id)
+        fresh = scan.freshness(print_, document.file_path)
+        warnings = []
+        if fresh != "same":
+            state = "has changed since it was indexed" if fresh == "changed" else "is gone"
+            warnings.append(f"the file {state}; this is the indexed text. resync_all brings it up to date.")
+        chosen, matches = None, None
+        lines = _lines(parts)
+        if section is not None:
+            chosen = _section(parts, section, document)
+            first, last = chosen.start_line, chosen.end_line
+        else:
+            first, last = _range(start_line, end_line, len(lines))
+        if search_string is not None:
+            matches = _matches(lines, search_string, first, last, min(context_lines, MAX_CONTEXT_LINES))
+            if not matches:
+                warnings.append("search_string does not stand in this part of the document")
+            content, next_line = "\n".join(match.content for match in matches), None
+        else:
+            content, last, next_line = _cut(lines, first, last)
+        if next_line:
+            warnings.append(f"the text is long: read on with start_line={next_line}")
+        return DocumentAnswer(
+            document.id, document.title, document.file_path, document.shelf_id, document.shelf_name,
+            {"id": document.shelf_id, "name": document.shelf_name, "uri": document.shelf_uri, "parents": []},
+            document.resource_uri, document.uri, document.shelf_uri, document.tags, fresh, document.indexed_at,
+            len(lines), first, last, _mask(content), next_line,
+            chosen.heading_path if chosen else None,
+            _below(parts, chosen) if chosen else None,
+            matches, {"outgoing": [], "incoming_count": 0}, tuple(warnings),
+        )  # fmt: skip
+
+    def list_documents(
+        self,
+        *,
+        shelf: str | None = None,
+        tag: str | None = None,
+        tagged: bool | None = None,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> DocumentList:
+        """Documents by path. `tagged` asks for those with tags, or without."""
+        limit, offset = max(1, min(limit, MAX_LIMIT)), max(0, offset)
+        store = self._store()
+        if store is None:
+            return DocumentList((), 0, None, ())
+        with store[0].read() as connection:
+            documents, total = shelves.list_documents(
+                connection,
+                shelf_id=shelves.shelf(connection, shelf).id if shelf is not None else None,
+                tags=(tag,) if tag else (),
+                tagged=tagged,
+                limit=limit,
+                offset=offset,
+            )
+            prints = {each.id: shelves.fingerprint(connection, each.id) for each in documents}
+        fresh = [each._replace(freshness=scan.freshness(prints[each.id], each.file_path)) for each in documents]
+        return DocumentList(tuple(fresh), total, offset + limit if total > offset + limit else None, ())
+
+    # --- scanning --------------------------------------------------------------------------------------------------
+
+    def scan_file(self, *, file_path: str, shelf: str, progress: Progress | None = None) -> ScanReport:
+        """Bring one Markdown file onto a shelf, which is made if it is new."""
+        return self._scan("file_path", file_path, shelf, scan.Options(), progress)
+
+    def scan_folder(
+        self,
+        *,
+        folder_path: str,
+        shelf: str,
+        recursive: bool = True,
+        ignore: Sequence[str] = (),
+        respect_gitignore: bool = True,
+        progress: Progress | None = None,
+    ) -> ScanReport:
+        """Bring the Markdown files of a folder onto a shelf. What is unchanged since the last scan costs a stat."""
+        options = scan.Options(recursive=recursive, ignore=tuple(ignore), respect_gitignore=respect_gitignore)
+        return self._scan("folder_path", folder_path, shelf, options, progress)
+
+    def resync_all(
+        self, *, shelf: str | None = None, remove_missing: bool = False, progress: Progress | None = None
+    ) -> tuple[ScanReport, ...]:
+        """Scan again whatever was scanned before; one report a shelf. Missing files are reported, and forgotten only
+        with `remove_missing`."""
+        if self._store() is None:
+            return ()
+        options = scan.Options(remove_missing=remove_missing)
+        reports = self._indexed(
+            options, lambda database, options, on_batch: scan.resync(database, shelf, options, progress, on_batch)
+        )
+        return tuple(reports)
+
+    def _scan(
+        self, argument: str, path: str, shelf: str, options: scan.Options, progress: Progress | None
+    ) -> ScanReport:
+        roots = self._settings.docs_allowed_roots or None
+        stores = (self._settings.memory_db_path, self._settings.docs_db_path)
+        target = paths.resolve_inside(path, roots, kind=argument, stores=stores)
+        (report,) = self._indexed(
+            options,
+            lambda database, options, on_batch: [scan.scan(database, shelf, target, options, progress, on_batch)],
+        )
+        return report
+
+    def _indexed(
+        self,
+        options: scan.Options,
+        work: Callable[[Database, scan.Options, Callable[[int], None]], list[ScanReport]],
+    ) -> list[ScanReport]:
+        """Run a scan and index as it goes, in leases, so that no other writer waits longer than one of them.
+
+        Whatever becomes of the index, everything that the scan stored is found once it has answered.
+        """
+        database, projection = self._open()
+        options = options._replace(
+            scan_id=int.from_bytes(os.urandom(7), "big"),
+            max_file_bytes=self._settings.docs_max_file_bytes,
+            allowed_roots=self._settings.docs_allowed_roots,
+        )
+        waiting = 0
+
+        def on_batch(lines: int) -> None:
+            nonlocal waiting
+            waiting += lines
+            if waiting >= LEASE_DOCUMENTS and projection.catch_up(bulk=True):
+                waiting = 0
+
+        try:
+            return work(database, options, on_batch)
+        finally:
+            if waiting:
+                if waiting < COMMIT_DOCUMENTS or not projection.catch_up(bulk=waiting > 10 * COMMIT_DOCUMENTS):
+                    with database.write(durable=False) as connection:
+                        journal.acknowledge(connection, options.scan_id or 0, projection.committed())
+                    projection.nudge()
+                database.checkpoint()
+
+    # --- shelves ---------------------------------------------------------------------------------------------------
+
+    def list_shelves(self) -> ShelfList:
+        """All shelves by name."""
+        store = self._store()
+        if store is None:
+            return ShelfList((), ())
+        with store[0].read() as connection:
+            return ShelfList(tuple(shelves.list_shelves(connection)), ())
+
+    def create_shelf(self, *, name: str, description: str | None = None) -> ShelfAnswer:
+        """A new, empty shelf."""
+        with self._open()[0].write() as connection:
+            return ShelfAnswer(shelves.create_shelf(connection, name, description), ())
+
+    def update_shelf(
+        self, *, shelf: str, new_name: str | None = None, new_description: str | None = None
+    ) -> ShelfAnswer:
+        """Rename or describe a shelf."""
+        if new_name is None and new_description is None:
+            raise InvalidParam("update_shelf: give new_name or new_description")
+        with self._existing()[0].write() as connection:
+            found = shelves.shelf(connection, shelf)
+            return ShelfAnswer(shelves.update_shelf(connection, found.id, name=new_name, description=new_description), ())
+
+    def remove_shelf(self, *, shelf: str) -> Removed:
+        """Forget a shelf and its documents."""
+        database, projection = self._existing()
+        with database.write() as connection:
+            found = shelves.shelf(connection, shelf)
+            removed = shelves.remove_shelf(connection, found.id)
+        projection.catch_up()
+        return Removed(found.name, None, removed, ())
+
+    def remove_document(self, *, document_id: int) -> Removed:
+        """Forget one document."""
+        database, projection = self._existing()
+        with database.write() as connection:
+            document = shelves.document(connection, document_id)
+            shelves.remove_documents(connection, [document_id])
+        projection.nudge()
+        return Removed(document.shelf_name, document_id, 1, ())
+
+    def feature_status(self) -> DocsStatus:
+        """What there is. Creates nothing."""
+        import apsw
+
+        store = self._store()
+        counts: dict[str, int] = {}
+        index: dict[str, int] = {}
+        warnings: list[str] = list(self._settings.warnings)
+        if store:
+            with store[0].read() as connection:
+                counts = shelves.counts(connection)
+            index = store[1].lag()
+            warnings += store[1].warnings()
+            if store[0].read_only:
+                warnings.append(f"{store[0].path} is read-only here: scans are refused")
+        return DocsStatus(
+            self._settings.docs_db_path,
+            store is not None,
+            {"fts": self._engine() != "like", "vector": False},
+            counts,
+            self._engine(),
+            index,
+            apsw.sqlite_lib_version(),
+            store[0].wal_bytes() if store else 0,
+            tuple(warnings),
+        )
+
+    def maintain(self, *, rebuild: bool = False) -> list[str]:
+        """Commit the index, or build it anew, and fold the write-ahead log in. Says what was done."""
+        store = self._store()
+        if store is None:
+            return ["docs: nothing to do, there is no store yet"]
+        return [f"docs: {line}" for line in store[1].maintain(rebuild=rebuild)]
+
+    def __enter__(self) -> Docs:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store and its index."""
+        with self._opening:
+            database, projection = self._database, self._projection
+            self._database = self._projection = None
+        if projection:
+            projection.close()
+        if database:
+            database.close()
+
+    # --- the store -------------------------------------------------------------------------------------------------
+
+    def _open(self) -> tuple[Database, Projection]:
+        with self._opening:
+            if self._database is None or self._projection is None:
+                self._database = Database(self._settings.docs_db_path, shelves.SCHEMA)
+                self._projection = Projection(
+                    DocsSource(self._database), self._settings.docs_lexical_backend, background=self._background
+                )
+            return self._database, self._projection
+
+    def _store(self) -> tuple[Database, Projection] | None:
+        if self._database is not None or os.path.exists(self._settings.docs_db_path):
+            return self._open()
+        return None
+
+    def _existing(self) -> tuple[Database, Projection]:
+        store = self._store()
+        if store is None:
+            raise NotFound("there are no shelves yet")
+        return store
+
+    def _engine(self) -> str:
+        if self._projection:
+            return self._projection.engine.name
+        from scaffale import backends
+
+        return backends.lexical(self._settings.docs_lexical_backend).name
+
+    @staticmethod
+    def _filter(database: Database, shelf: str | None, tags: Sequence[str], tag_match: str) -> Filter:
+        clauses: list[tuple[str, ...]] = []
+        if shelf is not None:
+            with database.read() as connection:
+                clauses.append((f"shelf={shelves.shelf(connection, shelf).id}",))
+        facets = [f"tag={name}" for tag in tags if (name := shelves.tag_name(tag))]
+        clauses += [tuple(facets)] if tag_match == "any" and facets else [(facet,) for facet in facets]
+        return Filter(tuple(clauses))
+
+
+# --- small things ----------------------------------------------------------------------------------------------------
+
+
+def _places(database: Database, ids: list[int]) -> dict[int, tuple[object, ...]]:
+    """The last word on the order of sections that tie: path, then line."""
+    with database.read() as connection:
+        return {id: (row.file_path, row.start_line, id) for id, row in shelves.rows(connection, ids).items()}
+
+
+def _hit(
+    row: SectionRow, score: float, highlighter: Highlighter, tags: tuple[str, ...] | None, *, explain: bool
+) -> DocumentHit:
+    uri = shelves.document_uri(row.document_id)
+    return DocumentHit(
+        row.document_id, row.title, row.file_path, row.shelf_id, row.shelf_name, uri, uri, row.shelf_uri,
+        row.heading_path, row.start_line, row.end_line, _mask(highlighter.snippet(row.body)), score,
+        scan.freshness(row.fingerprint, row.file_path), tags, {"lexical": score} if explain else None,
+    )  # fmt: skip
+
+
+def _lines(parts: Sequence[Section]) -> list[str]:
+    """The lines of the document, each with its end, as the sections tile it."""
+    return [line for part in parts for line in markdown.lines(part.body)]
+
+
+def _range(start: int | None, end: int | None, count: int) -> tuple[int, int]:
+    first, last = start or 1, count if end is None else min(end, count)
+    if start is not None and start > max(1, count):
+        raise InvalidParam(f"start_line: {start} lies behind the last line, {count}")
+    if end is not None and end < first:
+        raise InvalidParam(f"end_line: {end} lies before start_line {first}")
+    return first, last
+
+
+def _cut(lines: Sequence[str], first: int, last: int) -> tuple[str, int, int | None]:
+    """The lines joined, up to the limit of an answer; where they end, and where to read on."""
+    taken, size = [], 0
+    for number in range(first, last + 1):
+        line = lines[number - 1]
+        size += len(line)
+        if taken and size > MAX_READ_CHARS:
+            return "".join(taken), number - 1, number
+        taken.append(line)
+    return "".join(taken), last, None
+
+
+def _matches(lines: Sequence[str], text: str, first: int, last: int, context: int) -> tuple[Match, ...]:
+    if not text:
+        raise InvalidParam("search_string: must not be empty")
+    if len(text) > 10_000:
+        raise LimitExceeded("search_string: longer than 10000 characters")
+    wanted, found = text.lower(), []
+    for number in _lines_with(lines, wanted, first, last):
+        if found and number <= found[-1][2]:
+            found[-1][2] = min(last, number + context)  # its surroundings overlap the last ones: one excerpt
+        else:
+            found.append([number, max(first, number - context), min(last, number + context)])
+        if len(found) >= MAX_MATCHES:
+            break
+    return tuple(
+        Match(line, start, end, _mask("".join(lines[start - 1 : end]))) for line, start, end in found
+    )
+
+
+def _lines_with(lines: Sequence[str], wanted: str, first: int, last: int) -> Iterator[int]:
+    """Numbers of the lines in which the text begins; it may run over several."""
+    many = wanted.count("\n")
+    for number in range(first, last + 1):
+        window = lines[number - 1 : min(last, number + many)]
+        at = "".join(window).lower().find(wanted)
+        if 0 <= at < len(window[0]):
+            yield number
+
+
+def _section(parts: Sequence[Section], asked: Sequence[str] | str, document: Document) -> Section:
+    """The section of a heading path, of its joined form, or of an unambiguous end of it; its pieces joined."""
+    paths = list(dict.fromkeys(part.heading_path for part in parts if part.level >= 0))
+    if isinstance(asked, str):
+        wanted = [path for path in paths if asked in {separator.join(path) for separator in SEPARATORS}]
+        wanted = wanted or [path for path in paths if path and path[-1] == asked]
+    else:
+        wanted = [path for path in paths if path == tuple(asked)]
+        wanted = wanted or [path for path in paths if asked and path[-len(asked) :] == tuple(asked)]
+    if not wanted:
+        known = "; ".join(SEPARATORS[0].join(path) for path in paths[:30])
+        raise NotFound(f"document {document.id} has no such section; it has: {known}"[:2_000])
+    if len(wanted) > 1:
+        raise InvalidParam("section: several match; give the whole heading path")
+    pieces = [part for part in parts if part.heading_path == wanted[0] and part.level >= 0]
+    run = [pieces[0]]
+    for piece in pieces[1:]:  # the same headings may come again further down; the first run is meant
+        if piece.start_line != run[-1].end_line + 1:
+            break
+        run.append(piece)
+    return run[0]._replace(end_line=run[-1].end_line, body="".join(piece.body for piece in run))
+
+
+def _below(parts: Sequence[Section], section: Section) -> tuple[tuple[str, ...], ...]:
+    depth = len(section.heading_path)
+    return tuple(
+        dict.fromkeys(
+            part.heading_path
+            for part in parts
+            if len(part.heading_path) > depth and part.heading_path[:depth] == section.heading_path
+        )
+    )
+
+
+def _mask(text: str) -> str:
+    from scaffale import secrets
+
+    return secrets.mask(text)

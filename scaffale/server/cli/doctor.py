@@ -1,0 +1,102 @@
+"""`scaffale doctor`: what is wrong with stores, indexes and permissions, and how to mend it."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from scaffale.errors import ScaffaleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scaffale.docs import Docs
+    from scaffale.memory import Memory
+    from scaffale.settings import Settings
+
+FIXED_SQLITE = (3, 51, 3)  # the first release without the WAL-reset bug
+
+
+class Check(NamedTuple):
+    """One finding. `state` is `ok`, `warning` or `wrong`; `advice` says what to do about the last two."""
+
+    state: str
+    what: str
+    finding: str
+    advice: str | None = None
+
+
+class Findings(NamedTuple):
+    """All checks; `healthy` when none is `wrong`."""
+
+    healthy: bool
+    checks: tuple[Check, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def examine(settings: Settings) -> Findings:
+    """Look at everything that the settings name. Creates and changes nothing but what opening a store upgrades."""
+    checks = tuple(_checks(settings))
+    return Findings(all(check.state != "wrong" for check in checks), checks, settings.warnings)
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    from scaffale import __version__
+    from scaffale.docs import Docs
+    from scaffale.memory import Memory
+
+    yield Check("ok", "program", f"scaffale {__version__}, Python {sys.version.split()[0]}")
+    yield _sqlite()
+    yield _engine()
+    yield from _store("memory", settings.memory_db_path, lambda: Memory(settings), settings.sources.get("MEMORY_DB_PATH"))
+    yield from _store("docs", settings.docs_db_path, lambda: Docs(settings), settings.sources.get("DOCS_DB_PATH"))
+
+
+def _sqlite() -> Check:
+    import apsw
+
+    version = apsw.sqlite_lib_version()
+    if tuple(int(part) for part in version.split(".")) >= FIXED_SQLITE:
+        return Check("ok", "SQLite", f"{version}, through apsw {apsw.apsw_version()}")
+    return Check("wrong", "SQLite", f"{version} can lose commits of several processes", "pip install --upgrade apsw")
+
+
+def _engine() -> Check:
+    from scaffale import backends
+
+    engine = backends.lexical("auto")
+    if engine.warning:
+        return Check("warning", "search engine", engine.warning, "pip install --force-reinstall tantivy")
+    return Check("ok", "search engine", engine.identity)
+
+
+def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source: str | None) -> Iterator[Check]:
+    what = f"{name} store"
+    if not os.path.exists(path):
+        yield Check("ok", what, f"none yet; will be made at {path} ({source or 'default'})")
+        return
+    try:
+        with open_hall() as hall:
+            status = hall.status() if hasattr(hall, "status") else hall.feature_status()
+    except ScaffaleError as error:
+        yield Check("wrong", what, str(error), "restore a backup, or move the file aside to begin anew")
+        return
+    counts = ", ".join(f"{count} {noun}" for noun, count in status.counts.items())
+    yield Check("ok", what, f"{path} ({source or 'default'}): {counts}")
+    yield from _permissions(what, path)
+    lag = ", ".join(f"{count} {noun}" for noun, count in status.index.items())
+    yield Check("ok", f"{name} index", f"{status.lexical_backend}: {lag}")
+    for warning in status.warnings:
+        yield Check("warning", name, warning)
+
+
+def _permissions(what: str, path: str) -> Iterator[Check]:
+    if os.name != "posix":
+        return
+    folder = os.path.dirname(path)
+    for place, allowed in ((path, 0o600), (folder, 0o700)):
+        mode = stat.S_IMODE(os.stat(place).st_mode)
+        if mode & ~allowed:
+            yield Check("warning", what, f"others may read {place} (mode {mode:o})", f"chmod {allowed:o} {place}")
