@@ -19,7 +19,6 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scaffale.docs import Docs
-    from scaffale.errors import ScaffaleError
     from scaffale.memory import Memory
     from scaffale.settings import Settings
 
@@ -45,7 +44,13 @@ _HOMES = {
         "errors",
     ),
 }
-__all__ = ["__version__", "load_settings", "open_docs", "open_memory", *_HOMES]
+__all__ = [  # noqa: PLE0604  (names are strings; the rest of them stand above)
+    "__version__",
+    "load_settings",
+    "open_docs",
+    "open_memory",
+    *_HOMES,
+]
 
 
 def load_settings() -> Settings:

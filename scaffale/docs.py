@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale import search as hall
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound
-from scaffale.indexer import journal, markdown, paths, scan, shelves
+from scaffale.indexer import freshness, journal, markdown, paths, scan, shelves
 from scaffale.indexer.database import Database
 from scaffale.indexer.sync import Projection
 from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section, Shelf
@@ -34,7 +34,7 @@ MAX_READ_CHARS = 200_000  # of one answer; the rest is read on from `next_start_
 MAX_CONTEXT_LINES = 1_000
 MAX_MATCHES = 50
 LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a second or two
-COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the overlay and the next commit
+COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the background thread, when there is one
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 SEPARATORS = (" › ", " > ", "/")
 
@@ -128,7 +128,7 @@ class DocsStatus(NamedTuple):
     features: dict[str, bool]
     counts: dict[str, int]
     lexical_backend: str
-    index: dict[str, int]
+    index_lag: dict[str, int]
     sqlite_version: str
     wal_bytes: int
     warnings: tuple[str, ...]
@@ -227,7 +227,7 @@ class Docs:
             document = shelves.document(connection, document_id)
             parts = shelves.sections(connection, document_id)
             print_ = shelves.fingerprint(connection, document_id)
-        fresh = scan.freshness(print_, document.file_path)
+        fresh = freshness.freshness(print_, document.file_path)
         warnings = []
         if fresh != "same":
             state = "has changed since it was indexed" if fresh == "changed" else "is gone"
@@ -282,7 +282,7 @@ class Docs:
                 offset=offset,
             )
             prints = {each.id: shelves.fingerprint(connection, each.id) for each in documents}
-        fresh = [each._replace(freshness=scan.freshness(prints[each.id], each.file_path)) for each in documents]
+        fresh = [each._replace(freshness=freshness.freshness(prints[each.id], each.file_path)) for each in documents]
         return DocumentList(tuple(fresh), total, offset + limit if total > offset + limit else None, ())
 
     # --- scanning --------------------------------------------------------------------------------------------------
@@ -357,7 +357,8 @@ class Docs:
             return work(database, options, on_batch)
         finally:
             if waiting:
-                if waiting < COMMIT_DOCUMENTS or not projection.catch_up(bulk=waiting > 10 * COMMIT_DOCUMENTS):
+                few = self._background and waiting < COMMIT_DOCUMENTS
+                if few or not projection.catch_up(bulk=waiting > 10 * COMMIT_DOCUMENTS):
                     with database.write(durable=False) as connection:
                         journal.acknowledge(connection, options.scan_id or 0, projection.committed())
                     projection.nudge()
@@ -512,7 +513,7 @@ def _hit(
     return DocumentHit(
         row.document_id, row.title, row.file_path, row.shelf_id, row.shelf_name, uri, uri, row.shelf_uri,
         row.heading_path, row.start_line, row.end_line, _mask(highlighter.snippet(row.body)), score,
-        scan.freshness(row.fingerprint, row.file_path), tags, {"lexical": score} if explain else None,
+        freshness.freshness(row.fingerprint, row.file_path), tags, {"lexical": score} if explain else None,
     )  # fmt: skip
 
 
@@ -532,7 +533,8 @@ def _range(start: int | None, end: int | None, count: int) -> tuple[int, int]:
 
 def _cut(lines: Sequence[str], first: int, last: int) -> tuple[str, int, int | None]:
     """The lines joined, up to the limit of an answer; where they end, and where to read on."""
-    taken, size = [], 0
+    taken: list[str] = []
+    size = 0
     for number in range(first, last + 1):
         line = lines[number - 1]
         size += len(line)
@@ -547,7 +549,8 @@ def _matches(lines: Sequence[str], text: str, first: int, last: int, context: in
         raise InvalidParam("search_string: must not be empty")
     if len(text) > 10_000:
         raise LimitExceeded("search_string: longer than 10000 characters")
-    wanted, found = text.lower(), []
+    wanted = text.lower()
+    found: list[list[int]] = []
     for number in _lines_with(lines, wanted, first, last):
         if found and number <= found[-1][2]:
             found[-1][2] = min(last, number + context)  # its surroundings overlap the last ones: one excerpt

@@ -30,34 +30,50 @@ class ScaffaleError(Exception):
 
 
 class InvalidParam(ScaffaleError):
+    """An argument, a setting or a path is not acceptable."""
+
     code = "INVALID_PARAM"
 
 
 class NotFound(ScaffaleError):
+    """There is no such thing, or not in this project."""
+
     code = "NOT_FOUND"
 
 
 class Conflict(ScaffaleError):
+    """An earlier state, or somebody else, stands in the way."""
+
     code = "CONFLICT"
 
 
 class LimitExceeded(ScaffaleError):
+    """Something is too large, too long or too many."""
+
     code = "LIMIT_EXCEEDED"
 
 
 class SecretDetected(ScaffaleError):
+    """A text holds a certain secret; it was not kept."""
+
     code = "SECRET_DETECTED"
 
 
 class StoreBusy(ScaffaleError):
+    """Another process held the store for too long."""
+
     code = "STORE_BUSY"
 
 
 class StoreUnreadable(ScaffaleError):
+    """The store cannot be opened, read or written as it is."""
+
     code = "STORE_UNREADABLE"
 
 
 class Internal(ScaffaleError):
+    """A defect of ours."""
+
     code = "INTERNAL"
 
 

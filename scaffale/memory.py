@@ -44,7 +44,7 @@ class MemoryStatus(NamedTuple):
     counts: dict[str, int]
     features: dict[str, bool]
     lexical_backend: str
-    index: dict[str, int]
+    index_lag: dict[str, int]
     sqlite_version: str
     wal_bytes: int
     warnings: tuple[str, ...]
@@ -172,7 +172,7 @@ class Memory:
                 "audit_log": self._settings.audit_log,
             },
             lexical_backend=self._engine(),
-            index=index,
+            index_lag=index,
             sqlite_version=apsw.sqlite_lib_version(),
             wal_bytes=store[0].wal_bytes() if store else 0,
             warnings=tuple(warnings),
@@ -200,11 +200,11 @@ class Memory:
         secrets: str | None = None,
     ) -> AddedEntry:
         """Keep one entry, durably. An exact duplicate in the same scope is not kept twice unless `dedupe` is false."""
-        said = dict(
-            scope=scope, topic=topic, content=content, source_type=source_type, title=title, summary=summary,
-            source_ref=source_ref, source_path=source_path, source_uri=source_uri, tags=list(tags),
-            importance=importance, confidence=confidence, dedupe=dedupe, secrets=secrets,
-        )  # fmt: skip
+        said = {
+            "scope": scope, "topic": topic, "content": content, "source_type": source_type, "title": title,
+            "summary": summary, "source_ref": source_ref, "source_path": source_path, "source_uri": source_uri,
+            "tags": list(tags), "importance": importance, "confidence": confidence, "dedupe": dedupe, "secrets": secrets,
+        }  # fmt: skip
         with _Audited(self, "memory_add_entry", actor, project_id, said) as trail:
             resolved = trail.resolved = self._resolve(project_path, project_id)
             draft, warnings = self._draft(resolved, said)
@@ -507,12 +507,12 @@ class Memory:
         query = query._replace(boosts=_place_boosts(query))
         page = hall.search(projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids))
         with database.read() as connection:
-            rows = {row.rid: row.entry for row in entries.rows(connection, [hit.id for hit in page.hits])}
+            found = {row.rid: row.entry for row in entries.rows(connection, [hit.id for hit in page.hits])}
         highlighter = Highlighter(hall.stems(projection, query), projection.stems)
         hits = tuple(
-            _FoundEntry(rows[hit.id], hit.score, _place_score(rows[hit.id], query), highlighter)
+            _FoundEntry(found[hit.id], hit.score, _place_score(found[hit.id], query), highlighter)
             for hit in page.hits
-            if hit.id in rows
+            if hit.id in found
         )
         return _Found(hits, page.total, page.lag, page.warnings)
 

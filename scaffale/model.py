@@ -169,7 +169,7 @@ class Count(NamedTuple):
     """A name and how many entries bear it."""
 
     name: str
-    count: int
+    count: int  # type: ignore[assignment]
 
 
 # --- documents -----------------------------------------------------------------------------------------------------

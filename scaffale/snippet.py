@@ -6,6 +6,7 @@ A word matches when its stem is one of the query's. Stems are asked only for wor
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from scaffale.text import fold_in_place
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 WIDTH = 240
 OPEN, CLOSE = ">>>", "<<<"
 _LEAD = 40  # characters of context before the first match
-_PREFIX = 3
+_PREFIX = 5
 _SCANNED = 20_000  # characters of a text that are looked at
-_MATCHES = 200
+_MATCHES = 60
+_BOUNDARY = re.compile(r"[\W_]")
 
 
 class Highlighter:
@@ -55,8 +57,8 @@ class Highlighter:
             while at >= 0 and len(found) < _MATCHES:
                 end = at + len(prefix)
                 if at == 0 or not haystack[at - 1].isalnum():
-                    while end < len(haystack) and haystack[end].isalnum():
-                        end += 1
+                    boundary = _BOUNDARY.search(haystack, end)
+                    end = boundary.start() if boundary else len(haystack)
                     stem = self._match(haystack[at:end])
                     if stem is not None:
                         found[at] = (at, end, stem)

@@ -7,7 +7,7 @@ Tantivy's; filters, ties and literal matches are. English is stemmed (porter), a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -22,8 +22,8 @@ from scaffale.text import fields
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scaffale.model import Filter, Passage
     from scaffale.backends.sqlite_index import Boosts
+    from scaffale.model import Filter, Passage
     from scaffale.text import Query
 
 IDENTITY = "fts5-v1"
@@ -57,8 +57,8 @@ class Fts5Index(SqliteIndex):
     def stems(self, text: str) -> list[str]:
         """The terms of a text."""
         data = text.encode("utf-8", "replace")
-        found = self._tokenizer(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
-        return [token for (token, *_) in found]
+        found: Any = self._tokenizer(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+        return [tokens[0] for tokens in found]
 
     def clauses(self, query: Query) -> list[Clause]:
         """The query in porter stems."""
@@ -85,7 +85,7 @@ class Fts5Index(SqliteIndex):
         )
         limit = k + 40
         while True:
-            rows = self.connection.execute(sql, (*facets, match, *parameters, limit)).fetchall()
+            rows: list[Any] = self.connection.execute(sql, (*facets, match, *parameters, limit)).fetchall()
             hits = [Hit(i, o, rounded(s), n, c, u) for i, o, s, n, c, u, _ in rows]
             total = rows[0][6] if rows else 0
             open_end = len(hits) < total and len(hits) > k and hits[k - 1].score == hits[-1].score

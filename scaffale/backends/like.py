@@ -6,7 +6,7 @@ and how rare does not count. No corpus statistics, so commit and overlay agree b
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scaffale.backends.overlay import Clause, Overlay, Statistics, analysed, occurrences, units
 from scaffale.backends.ports import TIED_HITS_CAP
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from scaffale.model import Filter, Passage
     from scaffale.backends.sqlite_index import Boosts
+    from scaffale.model import Filter, Passage
     from scaffale.text import Query
 
 IDENTITY = "like-v1"
@@ -65,7 +65,7 @@ class LikeIndex(SqliteIndex):
             f" (SELECT p.*, {' + '.join(tests)} AS held, 0{added} AS more FROM words AS w JOIN passage AS p ON p.id = w.id"
             f" WHERE TRUE{conditions}) WHERE held > 0 ORDER BY score DESC LIMIT {TIED_HITS_CAP}"
         )
-        rows = self.connection.execute(sql, (*patterns, *facets, *parameters)).fetchall()
+        rows: list[Any] = self.connection.execute(sql, (*patterns, *facets, *parameters)).fetchall()
         hits = [Hit(i, o, rounded(s), n, c, u) for i, o, s, n, c, u, _ in rows]
         total = rows[0][6] if rows else 0
         open_end = len(hits) < total and len(hits) > k and hits[k - 1].score == hits[-1].score

@@ -1,9 +1,9 @@
 """Changes that no commit holds yet, searchable at once: postings in memory, scored by the formula of their engine.
 
 `Overlay` keeps the postings and applies filters; each engine says in a subclass how it scores. `FieldwiseOverlay` is the
-formula of Lucene and Tantivy: one BM25 per field, summed. An overlay belongs to one handle on one index. Each change replaces all that the overlay knew of its owner. Adding costs
-the analysis of the new text, once; searching costs the matching postings. It is not safe to share between threads: the
-engine that owns it holds a lock.
+formula of Lucene and Tantivy: one BM25 per field, summed. An overlay belongs to one handle on one index. Each change
+replaces all that the overlay knew of its owner. Adding costs the analysis of the new text, once; searching costs the
+matching postings. It is not safe to share between threads: the engine that owns it holds a lock.
 """
 
 from __future__ import annotations
@@ -219,7 +219,7 @@ class FieldwiseOverlay(Overlay):
 
 def units(clause: Clause) -> list[tuple[str, ...]]:
     """What a clause asks for: the phrase, when there is one, and each token."""
-    singles = [(token,) for token in clause.tokens]
+    singles: list[tuple[str, ...]] = [(token,) for token in clause.tokens]
     return [clause.tokens, *singles] if len(clause.tokens) > 1 else singles
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 TIED_HITS_CAP = 5_000
 
 
-class WriterBusy(Exception):  # noqa: N818  (a state of affairs, not a failure: the holder will do the work)
-    """Somebody else holds the index's writer lock."""
+class WriterBusy(Exception):
+    """Somebody else holds the index's writer lock. A state of affairs, not a failure: the holder does the work."""
 
 
 class LexicalIndex(Protocol):
@@ -53,7 +53,8 @@ class LexicalIndex(Protocol):
     def writer(self, *, bulk: bool = False) -> IndexWriter:
         """The writer, or `WriterBusy` at once when another holds the lock."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Let go of files. Nothing is lost: the journal has what was not committed."""
 
 
 class IndexWriter(Protocol):

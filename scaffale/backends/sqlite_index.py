@@ -259,7 +259,8 @@ def filter_sql(filter: Filter, hidden: Sequence[int]) -> tuple[str, list[str]]:
     """Conditions on `p`, a row of `passage`, with their parameters."""
     import json
 
-    conditions, parameters = [], []
+    conditions: list[str] = []
+    parameters: list[str] = []
     for facets in filter.clauses:
         marks = ", ".join("?" * len(facets))
         conditions.append(f" AND EXISTS (SELECT 1 FROM facet WHERE value IN ({marks}) AND id = p.id)")

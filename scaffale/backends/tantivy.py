@@ -13,7 +13,9 @@ import threading
 from typing import TYPE_CHECKING
 
 import tantivy
-from tantivy import Document, Filter as TokenFilter, Occur, Query as EngineQuery, TextAnalyzerBuilder, Tokenizer
+from tantivy import Document, Occur, TextAnalyzerBuilder, Tokenizer
+from tantivy import Filter as TokenFilter
+from tantivy import Query as EngineQuery
 
 from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed
 from scaffale.backends.ports import TIED_HITS_CAP, WriterBusy
@@ -24,14 +26,15 @@ from scaffale.ranking.order import closed, rounded
 from scaffale.text import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import TracebackType
 
     from scaffale.backends.overlay import Clause
     from scaffale.model import Filter, Passage
     from scaffale.text import Query
 
-IDENTITY = f"tantivy-{tantivy.__version__}-v1"
+_VERSION: str = tantivy.__dict__["__version__"]  # "tantivy v0.27.0, index_format v7"; the stubs do not know of it
+IDENTITY = f"tantivy-{_VERSION.split()[1].strip('v,')}-v1"
 SINGLE_HEAP = 15_000_000  # the least that one writer thread takes
 BULK_HEAP = 128_000_000
 MAX_SEGMENTS = 8  # more of them slow every search down; a writer then waits for its merges
@@ -155,7 +158,7 @@ class TantivyIndex:
         while True:
             result = searcher.search(query, limit)
             hits: list[tuple[float, tantivy.DocAddress]] = result.hits
-            total: int = result.count
+            total: int = result.count  # type: ignore[attr-defined]
             open_end = len(hits) < total and len(hits) > k and rounded(hits[k - 1][0]) == rounded(hits[-1][0])
             if not open_end or limit >= TIED_HITS_CAP:
                 break

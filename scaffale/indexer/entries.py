@@ -7,13 +7,12 @@ are one change. `rid` is the entry's number inside the store, in the order of ac
 from __future__ import annotations
 
 import json
-import os
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import audit, journal, projects
 from scaffale.indexer.database import Database, Migration, Schema
-from scaffale.model import STATUSES, Count, Entry, Passage
+from scaffale.model import STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -284,6 +283,5 @@ def _where(filter: EntryFilter) -> tuple[str, tuple[str, ...]]:
     return " AND ".join(conditions), tuple(parameters)
 
 
-def _row(row: tuple[object, ...]) -> Row:
-    rid, *columns, tags = row
-    return Row(rid, Entry(*columns, tags=tuple(json.loads(tags))))  # type: ignore[arg-type]
+def _row(row: tuple[Any, ...]) -> Row:
+    return Row(row[0], Entry._make((*row[1:-1], tuple(json.loads(row[-1])), VERIFICATION_HINT)))

@@ -6,7 +6,7 @@ commit order, since a line gets its number inside an IMMEDIATE transaction. The 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scaffale.model import JournalLine, Watermark
 
@@ -78,7 +78,7 @@ def head(connection: apsw.Connection, store: str) -> Watermark:
 
 def since(connection: apsw.Connection, mark: Watermark, limit: int = -1) -> list[JournalLine] | None:
     """Lines after the watermark, oldest first; `None` when the watermark is not of this journal, or too old for it."""
-    rows = connection.execute(
+    rows: list[Any] = connection.execute(
         "SELECT seq, nonce, owner FROM journal WHERE seq >= ? ORDER BY seq LIMIT ?", (mark.seq, limit + 1 if limit > 0 else -1)
     ).fetchall()
     if not rows or rows[0][:2] != (mark.seq, mark.nonce):
@@ -91,7 +91,7 @@ def tail(connection: apsw.Connection, mark: Watermark) -> tuple[list[JournalLine
 
     `None` as for `since`. This is the one question that every search asks.
     """
-    rows = connection.execute(
+    rows: list[Any] = connection.execute(
         "SELECT seq, nonce, owner, scan FROM journal WHERE seq >= ? ORDER BY seq", (mark.seq,)
     ).fetchall()
     if not rows or rows[0][:2] != (mark.seq, mark.nonce):

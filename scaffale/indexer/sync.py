@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from scaffale import backends
@@ -21,7 +22,7 @@ from scaffale.indexer import journal
 from scaffale.model import Hits, Watermark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     import apsw
 
@@ -151,10 +152,8 @@ class Projection:
             handle, self._handle = self._handle, None
         if handle:
             if handle.overlaid() >= COMMIT_AT or self._scanned:
-                try:
+                with suppress(ScaffaleError):  # the next process does it
                     self._commit(handle, bulk=False)
-                except (IndexUnusable, ScaffaleError):
-                    pass  # the next process does it
             handle.close()
 
     # --- inside ----------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ _INVISIBLE = re.compile(
 )
 
 
-def structured(answer: object) -> Answer:
+def structured(answer: object) -> dict[str, Any]:
     """An answer as JSON: fields by name, `None` left out, and `ok`."""
     if isinstance(answer, tuple) and not hasattr(answer, "_fields"):
         reports = [plain(each) for each in answer]

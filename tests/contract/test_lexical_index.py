@@ -171,9 +171,11 @@ def test_case_accents_and_elisions_fold(index, text, query):
 
 
 HOSTILE = [
-    "", " ", "\x00", "a\x00b", '"', '"unclosed', "(" * 20_000, "NOT " * 20_000, "AND OR NOT", "*", "a*", "body:*", "field:value",
+    "", " ", "\x00", "a\x00b", '"', '"unclosed', "(" * 20_000, "NOT " * 20_000, "AND OR NOT", "*", "a*", "body:*",
+    "field:value",
     "-x", "+", "--", "'; DROP TABLE passage; --", "%", "_", "%_%", "\\", "\\u0000", "🙂", "🙂 lock", "a" * 100_000,
-    "a.b" * 5_000, "NEAR(a b)", "{a b}", "^a", "[1 TO 2]", "a~2", "a^5", "\ud83d", "a\ud83d lock", "‮lock", "é" * 3_000, "\n\t\r", "lock\x00",
+    "a.b" * 5_000, "NEAR(a b)", "{a b}", "^a", "[1 TO 2]", "a~2", "a^5", "\ud83d", "a\ud83d lock", "‮lock",
+    "é" * 3_000, "\n\t\r", "lock\x00",
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ more than that drift.
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -70,6 +71,6 @@ def test_overlay_and_commit_agree(name, changes, query, project):
     assert overlaid.total == committed.total
     after = {hit.id: hit.score for hit in committed.hits}
     order = sorted(overlaid.hits, key=lambda hit: -hit.score)
-    for better, worse in zip(order, order[1:], strict=False):
+    for better, worse in pairwise(order):
         if better.score * (1 - DRIFT) > worse.score and better.score > 0.5:
             assert after[better.id] > after[worse.id] * (1 - DRIFT)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scaffale.server.cli.output import Output
+
 EXIT_CODES = {
     "INVALID_PARAM": 2,
     "LIMIT_EXCEEDED": 2,
@@ -47,6 +49,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read us has left; say nothing more
         return 0
+    except Exception:
+        return _defect(output)
+
+
+def _defect(output: Output) -> int:
+    import os
+
+    from scaffale.errors import Internal
+
+    if os.environ.get("MEMORY_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exc()
+    output.error(Internal("a defect of Scaffale itself; MEMORY_DEBUG=1 shows where"))
+    return EXIT_CODES["INTERNAL"]
 
 
 def entry() -> None:

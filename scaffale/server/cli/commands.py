@@ -339,7 +339,7 @@ def _status_arguments(parser: argparse.ArgumentParser) -> None:
 def _status(arguments: Arguments, output: Output) -> int:
     with _memory() as memory, _docs() as docs:
         project = {} if arguments.all_projects else _project(arguments)
-        answers = {"memory": memory.status(**project), "docs": docs.feature_status()}
+        answers: dict[str, Any] = {"memory": memory.status(**project), "docs": docs.feature_status()}
     if output.as_json:
         from scaffale.server.render import structured
 
@@ -351,7 +351,7 @@ def _status(arguments: Arguments, output: Output) -> int:
         if name == "memory" and answers["memory"].project_id:
             output.line(f"  project {answers['memory'].project_id}")
         output.line(f"  {counts}")
-        lag = ", ".join(f"{value} {key}" for key, value in answer.index.items())
+        lag = ", ".join(f"{value} {key}" for key, value in answer.index_lag.items())
         output.line(f"  index {answer.lexical_backend}" + (f", {lag}" if lag else ""))
         for warning in answer.warnings:
             output.note(f"warning: {warning}")
@@ -557,7 +557,10 @@ def _nothing(parser: argparse.ArgumentParser) -> None:
 
 
 def _one(name: str) -> Callable[[argparse.ArgumentParser], None]:
-    return lambda parser: parser.add_argument(name) and None
+    def arguments(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(name)
+
+    return arguments
 
 
 def _overview(words: Sequence[str]) -> None:

@@ -86,7 +86,7 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
     counts = ", ".join(f"{count} {noun}" for noun, count in status.counts.items())
     yield Check("ok", what, f"{path} ({source or 'default'}): {counts}")
     yield from _permissions(what, path)
-    lag = ", ".join(f"{count} {noun}" for noun, count in status.index.items())
+    lag = ", ".join(f"{count} {noun}" for noun, count in status.index_lag.items())
     yield Check("ok", f"{name} index", f"{status.lexical_backend}: {lag}")
     for warning in status.warnings:
         yield Check("warning", name, warning)
