@@ -51,7 +51,6 @@ def add(folder: str, size: int) -> Iterator[Figure]:
     def store_add(n: int) -> None:
         draft = EntryDraft("scope", "topic", texts[n], "decision", "title", tags=("one", "two"))
         with database.write() as connection:
-            projects.register(connection, project, NOW)
             entries.add(connection, f"id-{n}", project.id, draft, f"hash-{n}", "me", NOW)
             audit.record(
                 connection, key, operation="add", project_id=project.id, entry_id=f"id-{n}", actor="me", outcome="ok",

@@ -141,6 +141,7 @@ class Memory:
         self._opening = threading.Lock()
         self._database: Database | None = None
         self._projection: Projection | None = None
+        self._audit_key = b""
 
     # --- verbs -----------------------------------------------------------------------------------------------------
 
@@ -218,7 +219,8 @@ class Memory:
                 )
                 entry_id = existing or _new_id()
                 if existing is None:
-                    projects.register(connection, resolved.project, now, remember=resolved.remember)
+                    if not resolved.registered:
+                        projects.register(connection, resolved.project, now, remember=resolved.remember)
                     rid = entries.add(connection, entry_id, resolved.project.id, draft, sha256, actor, now)
                 trail.done(connection, entry_id=entry_id, result={"deduped": existing is not None})
             projection.nudge()
@@ -396,6 +398,7 @@ class Memory:
         with self._opening:
             if self._database is None or self._projection is None:
                 self._database = Database(self._settings.memory_db_path, entries.SCHEMA)
+                self._audit_key = audit.store_key(self._database.connection)
                 self._projection = Projection(
                     EntrySource(self._database), self._settings.memory_lexical_backend, background=self._background
                 )
@@ -421,8 +424,8 @@ class Memory:
 
     def _known(self, project_id: str) -> Known | None:
         database, _ = self._open()
-        with database.read() as connection:
-            return projects.find(connection, project_id)
+        with database.border():
+            return projects.find(database.connection, project_id)
 
     def _reach(self, mode: str, project_path: str | None, project_id: str | None) -> Resolved | None:
         """The project of a read, or `None` when the caller asked to cross projects."""
@@ -644,6 +647,7 @@ class _Audited:
         if settings.audit_log:
             self._row = audit.record(
                 connection,
+                self._memory._audit_key,
                 operation=self._operation,
                 project_id=self.resolved.project.id if self.resolved else self._given_id,
                 entry_id=self._entry_id,

@@ -64,7 +64,7 @@ class Database:
             _create_private(self.path)
         elif not os.access(self.path, os.W_OK) or not os.access(os.path.dirname(self.path), os.W_OK):
             self.read_only = True
-        with _Border(self.path):
+        with self.border():
             connection = self._connect()
             self._migrate(connection)
             self.uuid = connection.execute("SELECT value FROM store WHERE key = 'uuid'").get
@@ -91,9 +91,13 @@ class Database:
             raise StoreUnreadable(f"{self.path} is read-only here: reading and searching go on, writing needs permission")
         return Transaction(self, "BEGIN IMMEDIATE", "FULL" if durable else "NORMAL")
 
+    def border(self) -> Border:
+        """`with database.border():` around a single statement on `connection`: its failures in our own words."""
+        return Border(self.path)
+
     def checkpoint(self) -> None:
         """Move the WAL into the database file, without waiting for readers. For idle moments."""
-        with _Border(self.path):
+        with self.border():
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def wal_bytes(self) -> int:
@@ -244,8 +248,8 @@ def translate(error: apsw.Error, path: str) -> ScaffaleError | apsw.Error:
     return error
 
 
-class _Border:
-    """Translate what SQLite raises in the block."""
+class Border:
+    """What SQLite raises in the block leaves in the words of its cause."""
 
     def __init__(self, path: str) -> None:
         self._path = path

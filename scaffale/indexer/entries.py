@@ -177,14 +177,15 @@ def invalidate(connection: apsw.Connection, rid: int, reason: str | None, now: s
 
 def _tag(connection: apsw.Connection, id: str, project_id: str, tags: Iterable[str], now: str) -> None:
     for tag in tags:
-        connection.execute(
-            "INSERT INTO memory_tags (project_id, name, created_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            (project_id, tag, now),
-        )
-        connection.execute(
-            "INSERT OR IGNORE INTO memory_entry_tags SELECT ?, id FROM memory_tags WHERE project_id = ? AND name = ?",
-            (id, project_id, tag),
-        )
+        connection.execute(_BEAR_TAG, (id, project_id, tag))
+        if not connection.changes():  # the first entry of the project to bear it
+            connection.execute(
+                "INSERT INTO memory_tags (project_id, name, created_at) VALUES (?, ?, ?)", (project_id, tag, now)
+            )
+            connection.execute(_BEAR_TAG, (id, project_id, tag))
+
+
+_BEAR_TAG = "INSERT INTO memory_entry_tags SELECT ?, id FROM memory_tags WHERE project_id = ? AND name = ?"
 
 
 # --- reading -------------------------------------------------------------------------------------------------------

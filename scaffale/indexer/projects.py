@@ -38,7 +38,8 @@ class Resolved(NamedTuple):
     """A project, the settings in force for it, and what its `.env` says of it.
 
     `roots` are where path arguments may lead: the allowed roots, else `folder`, else nowhere. `folder` is the real
-    `project_path`, absent without one; relative path arguments start there. `remember` goes to `register`.
+    `project_path`, absent without one; relative path arguments start there. `remember` goes to `register`, which has
+    nothing to do when the project is `registered` as it is.
     """
 
     project: Project
@@ -48,6 +49,7 @@ class Resolved(NamedTuple):
     folder: str | None = None
     roots: tuple[str, ...] = ()
     remember: bool = True
+    registered: bool = False
 
 
 # --- resolving -----------------------------------------------------------------------------------------------------
@@ -73,7 +75,7 @@ def resolve(
             raise InvalidParam("give project_path (the folder of the project) or project_id")
         stored = known(project_id) if known else None
         project = stored.project._replace(canonical_path=None) if stored else Project(project_id)
-        return Resolved(project, settings, roots=settings.memory_allowed_roots)
+        return Resolved(project, settings, roots=settings.memory_allowed_roots, registered=stored is not None)
     folder = paths.resolve_project_path(project_path, settings.memory_allowed_roots)
     found = repository.around(folder)
     remote = repository.remote(found) if found else None
@@ -88,14 +90,16 @@ def resolve(
     stored = known(name) if known else None
     if stored and name == keys.project_id != f"git:{remote}" and project_id is None and home not in stored.folders:
         warnings = (*warnings, _claim(stored, home, strict=settings.project_binding == "strict"))
+    project = Project(name, _display_name(name, keys, stored, home), home, remote, stored is not None)
     return Resolved(
-        Project(name, _display_name(name, keys, stored, home), home, remote, stored is not None),
+        project,
         effective,
         keys,
         warnings,
         folder,
         effective.memory_allowed_roots or (folder,),
         remember=project_id is None or stored is None or settings.project_binding != "strict",
+        registered=stored is not None and home in stored.folders and project == stored.project._replace(canonical_path=home),
     )
 
 
