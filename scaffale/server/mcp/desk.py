@@ -1,0 +1,91 @@
+"""Where calls wait for a worker: the one step from the event loop into the blocking halls.
+
+Rules of this file: a verb runs in a worker thread together with the rendering of its answer; long jobs queue among
+themselves and leave the places of quick calls free. A cancelled call that has begun is seen through (a transaction is
+never torn), but a long one stops at its next progress report.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+
+from scaffale.errors import Internal, ScaffaleError
+from scaffale.server.mcp import results
+from scaffale.server.mcp.registry import Call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from scaffale.server.mcp.halls import Halls
+    from scaffale.server.mcp.registry import Prepared
+
+    Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
+
+QUICK_CALLS = 4
+LONG_JOBS = 1
+REPORT_EVERY_S = 0.25
+
+log = logging.getLogger("scaffale.server")
+
+
+class Desk:
+    """Runs verbs of the halls for the event loop that it was made in."""
+
+    def __init__(self, halls: Halls) -> None:
+        self.halls = halls
+        self._quick = anyio.CapacityLimiter(QUICK_CALLS)
+        self._long = anyio.CapacityLimiter(LONG_JOBS)
+
+    async def call(self, tool: str, prepared: Prepared, actor: str, report: Report) -> dict[str, Any]:
+        """The result of a prepared call, be it an answer or an error. Raises nothing but cancellation."""
+        call = Call(self.halls, prepared.arguments, actor, _throttled(report))
+        limiter = self._long if prepared.verb.bulk else self._quick
+        return await anyio.to_thread.run_sync(partial(_answer, tool, prepared, call), limiter=limiter)
+
+    async def ask(self, question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What a quick question to the halls answers; what it raises is raised here."""
+        return await anyio.to_thread.run_sync(question, limiter=self._quick)
+
+    async def close(self) -> None:
+        """Close the halls, even while being cancelled."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self.halls.close)
+
+
+def _answer(tool: str, prepared: Prepared, call: Call) -> dict[str, Any]:
+    try:
+        return results.success(prepared.verb.run(call), prepared.verb, prepared.warnings)
+    except ScaffaleError as error:
+        return results.failure(error)
+    except BaseException as error:
+        if not is_defect(error):
+            raise
+        log.exception("%s failed", tool)
+        return results.failure(Internal(results.SEE_LOG))
+
+
+def is_defect(error: BaseException) -> bool:
+    """Whether it is a failure to be logged and answered. Cancellation and exit are not; a panic of a Rust engine is."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _throttled(report: Report) -> Callable[[int, int, str], None]:
+    """A progress callback for a worker thread: a few reports a second, and an end to the job when it was cancelled."""
+    sent, sent_at = -1, 0.0
+
+    def progress(done: int, total: int, path: str) -> None:
+        nonlocal sent, sent_at
+        anyio.from_thread.check_cancelled()
+        now = time.monotonic()
+        if done > sent and (done == total or now - sent_at >= REPORT_EVERY_S):
+            sent, sent_at = done, now
+            anyio.from_thread.run(report, float(done), float(total) if total else None, results.visible(path))
+
+    return progress

@@ -1,0 +1,214 @@
+"""Answers in words, for clients that show the model nothing but text.
+
+Rules of this file: each function gets an answer as JSON and returns a text that is enough on its own, short where
+there is nothing to say. Absent fields are skipped, never guessed. Warnings are added by `results`, the same for all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scaffale.server.mcp.registry import Answer
+
+SHOWN_SKIPS = 20
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+def memory_status(answer: Answer) -> str:
+    """Store, project, counts and features, one to a line."""
+    return _facts(answer, leave_out=("ok", "warnings"))
+
+
+def memory_search(answer: Answer) -> str:
+    """The entries found, and how to go on; or what exists when nothing was found."""
+    results = answer.get("results", [])
+    lines: list[str | None] = [_count(answer, results, "entry", "entries", _within(answer))]
+    for number, hit in enumerate(results, start=1):
+        lines.append(f"{number}. {_entry_head(hit)}")
+        lines.append(_indented(hit.get("content") or _one_line(hit.get("snippet"))))
+    if results:
+        lines.append(results[0].get("verification_hint"))
+    lines.append(answer.get("hint"))
+    for noun in ("scopes", "topics"):
+        if answer.get(noun):
+            lines.append(f"Existing {noun}: {_named(answer[noun])}")
+    return _lines(lines)
+
+
+def memory_entry(answer: Answer) -> str:
+    """The whole entry: what it is, then its text."""
+    entry = answer.get("entry", {})
+    leave_out = ("id", "title", "content", "tags", "verification_hint", "content_sha256")
+    head = [_entry_head(entry), _facts(entry, leave_out=leave_out)]
+    if entry.get("tags"):
+        head.append(f"tags: {', '.join(entry['tags'])}")
+    links = answer.get("links", {})
+    head += [f"link: {_brief(each)}" for each in links.get("outgoing", [])]
+    if links.get("incoming_count"):
+        head.append(f"incoming links: {links['incoming_count']}")
+    return _lines([*head, entry.get("verification_hint"), "", entry.get("content")])
+
+
+def memory_added(answer: Answer) -> str:
+    """What became of the entry, and what is similar to it."""
+    if answer.get("deduped"):
+        existing = answer.get("existing_entry_id") or answer.get("entry_id")
+        first = f"Already stored as {existing}{_within(answer)}; nothing added."
+    else:
+        first = f"Stored as {answer.get('entry_id')}{_within(answer)}."
+    similar = [f"Similar: {_brief(each)}" for each in answer.get("similar_entries", [])]
+    return _lines([first, *similar])
+
+
+def memory_invalidated(answer: Answer) -> str:
+    """The change of state, or that there was none."""
+    entry, status = answer.get("entry_id"), answer.get("status")
+    if answer.get("changed"):
+        return f"Entry {entry} is now {status}; it was {answer.get('previous_status')}."
+    return f"Entry {entry} was {status} already; nothing changed."
+
+
+def names(answer: Answer) -> str:
+    """Names with counts."""
+    items = answer.get("items", [])
+    return f"{_named(items)}" if items else f"None{_within(answer)}."
+
+
+# --- documents ------------------------------------------------------------------------------------------------------
+
+
+def docs_search(answer: Answer) -> str:
+    """How many were found and how to go on. The hits themselves are the listing."""
+    results = answer.get("results", [])
+    return _lines([_count(answer, results, "document", "documents"), answer.get("hint")])
+
+
+def document(answer: Answer) -> str:
+    """Where the text is from, then the text itself."""
+    about = answer.get("document", answer)
+    head = [f"{about.get('title')} [{about.get('id')}] {about.get('file_path', '')}".rstrip()]
+    if answer.get("start_line"):
+        head.append(f"lines {answer['start_line']}-{answer.get('end_line')} of {about.get('line_count', '?')}")
+    if answer.get("heading_path"):
+        head.append(" > ".join(answer["heading_path"]))
+    if about.get("freshness") not in (None, "same"):
+        head.append(f"the file has {'changed' if about['freshness'] == 'changed' else 'gone'} since it was indexed")
+    return _lines([" · ".join(head), "", answer.get("content"), *map(_excerpt, answer.get("matches", []))])
+
+
+def documents(answer: Answer) -> str:
+    """How many there are and how to go on."""
+    return _count(answer, answer.get("documents", []), "document", "documents")
+
+
+def shelves(answer: Answer) -> str:
+    """How many there are."""
+    return _count(answer, answer.get("shelves", []), "shelf", "shelves")
+
+
+def shelf_changed(answer: Answer) -> str:
+    """The shelf as it is now."""
+    shelf = answer.get("shelf", answer)
+    if isinstance(shelf, dict):
+        return f"Shelf {shelf.get('name')} [{shelf.get('id')}] {shelf.get('uri', '')}".rstrip()
+    return f"Shelf {shelf}"
+
+
+def removed(answer: Answer) -> str:
+    """What was removed."""
+    return _facts(answer, leave_out=("ok", "warnings")) or "Removed."
+
+
+def features(answer: Answer) -> str:
+    """The state of each feature, one to a line."""
+    return _facts(answer, leave_out=("ok", "warnings"))
+
+
+def scan_report(answer: Answer) -> str:
+    """Counts that add up, and each file that was not taken, with its reason."""
+    reports = answer.get("reports", [answer])
+    return "\n".join(map(_one_scan, reports)) if reports else "Nothing has been scanned yet."
+
+
+def _one_scan(report: Answer) -> str:
+    kinds = ("new", "changed", "same", "skipped", "failed")
+    counts = ", ".join(f"{report[kind]} {kind}" for kind in kinds if kind in report)
+    lines = [f"Shelf {report.get('shelf')}: {report.get('seen')} seen = {counts}"]
+    outside = ", ".join(f"{report[kind]} {kind}" for kind in ("moved", "missing", "removed") if report.get(kind))
+    lines.append(f"also {outside}" if outside else "")
+    for kind, noun in (("failures", "failed"), ("skips", "skipped")):
+        for each in _first(report.get(kind, [])):
+            lines.append(f"{noun}: {each.get('file_path')}: {each.get('reason')}" if isinstance(each, dict) else each)
+    lines += [f"missing: {path}" for path in _first(report.get("missing_files", []))]
+    return _lines(line for line in lines if line)
+
+
+def _first(items: list[Any]) -> list[Any]:
+    more = len(items) - SHOWN_SKIPS
+    return [*items[:SHOWN_SKIPS], f"and {more} more in the structured answer"] if more > 0 else items
+
+
+def _excerpt(match: object) -> str:
+    if not isinstance(match, dict):
+        return str(match)
+    place = f"lines {match.get('start_line')}-{match.get('end_line')}"
+    return f"--- {place}\n{match.get('content') or match.get('text') or ''}"
+
+
+# --- pieces ---------------------------------------------------------------------------------------------------------
+
+
+def _lines(lines: Iterable[str | None]) -> str:
+    return "\n".join(line for line in lines if line is not None)
+
+
+def _one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def _indented(text: str) -> str:
+    return "   " + text.replace("\n", "\n   ")
+
+
+def _within(answer: Answer) -> str:
+    return f" in {answer['project_id']}" if answer.get("project_id") else ""
+
+
+def _count(answer: Answer, items: list[Any], one: str, many: str, where: str = "") -> str:
+    total = answer.get("total", len(items))
+    shown = "" if total == len(items) else f"{len(items)} of "
+    next_offset = answer.get("next_offset")
+    more = "" if next_offset is None else f"; go on with offset {next_offset}"
+    return f"{shown}{total} {one if total == 1 else many}{where}{more}"
+
+
+def _entry_head(entry: Answer) -> str:
+    about = [f"{entry.get('scope')}/{entry.get('topic')}", entry.get("source_type")]
+    if entry.get("status") != "active":
+        about.append(entry.get("status"))
+    about += [f"importance {entry.get('importance')}", f"updated {str(entry.get('updated_at'))[:10]}"]
+    title = f"{entry['title']} " if entry.get("title") else ""
+    return f"{title}[{entry.get('id')}] {' · '.join(filter(None, about))}"
+
+
+def _named(items: list[Any]) -> str:
+    return ", ".join(f"{each['name']} ({each['count']})" if isinstance(each, dict) else str(each) for each in items)
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_brief(each)}" for name, each in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_brief, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return _one_line(str(value))
+
+
+def _facts(answer: Answer, *, leave_out: tuple[str, ...]) -> str:
+    return "\n".join(f"{name}: {_brief(value)}" for name, value in answer.items() if name not in leave_out)

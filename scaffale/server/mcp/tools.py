@@ -1,0 +1,8 @@
+"""The table of all tools, in the order in which clients see them."""
+
+from __future__ import annotations
+
+from scaffale.server.mcp.docs_tools import DOCS_TOOLS
+from scaffale.server.mcp.memory_tools import MEMORY_TOOLS
+
+TOOLS = (*MEMORY_TOOLS, *DOCS_TOOLS)
