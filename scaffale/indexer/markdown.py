@@ -31,7 +31,7 @@ _SAMPLE_BYTES = 8_192
 _BINARY_SHARE = 0.25
 
 
-class NotText(Exception):  # noqa: N818  (a finding about the bytes, not a failure)
+class NotText(Exception):
     """The bytes are no text. `str(error)` is the reason, for people."""
 
 
@@ -156,7 +156,7 @@ def _short(text: str) -> str:
 # --- sections ------------------------------------------------------------------------------------------------------
 
 _FENCE_LINE = re.compile(r"\n[ \t>]*(`{3,}|~{3,})([^\n]*)")
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\r?\n)+")
+_BLANK_LINES = re.compile(r"\n[ \t\r\n]*\n")  # of a repeated group the engine would remember every turn
 
 
 def _sections(text: str, shape: str, begin: int, headings: list[_Heading]) -> Iterator[Section]:
@@ -243,7 +243,7 @@ _LONG_HTML = re.compile(r" {0,3}<(?:[!?]|(?:script|pre|style|textarea)\b)", re.I
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 
 
-class _Doubt(Exception):  # noqa: N818  (a question for the parser)
+class _Doubt(Exception):
     """The text holds what only a whole parser can judge."""
 
 

@@ -13,20 +13,21 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale import files
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, ScaffaleError
-from scaffale.indexer import clock, documents, shelves
-from scaffale.indexer.documents import Draft, Stored
+from scaffale.errors import Conflict, InvalidParam, ScaffaleError
+from scaffale.indexer import clock, documents, reading, shelves
 from scaffale.indexer.freshness import digest, is_young, numbers
+from scaffale.indexer.plan import Plan, Seen, pair, plan
 from scaffale.indexer.shelves import Fingerprint, Source
-from scaffale.indexer.walk import SUFFIXES, Folder, check_patterns, is_markdown, skip, walk
+from scaffale.indexer.walk import SUFFIXES, Folder, check_patterns, is_markdown, is_unicode, skip, walk
 from scaffale.model import ScanReport, Shelf, Skip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import apsw
 
     from scaffale.indexer.database import Database
+    from scaffale.indexer.documents import Draft, Stored
 
     Progress = Callable[[int, int, str], None]
     OnBatch = Callable[[int], None]
@@ -53,40 +54,10 @@ class Options(NamedTuple):
 AS_USUAL = Options()
 
 
-class Seen(NamedTuple):
-    """A file as the walk met it, and the document that it is already."""
-
-    path: str
-    info: os.stat_result
-    known: Stored | None = None
-
-
-class Plan(NamedTuple):
-    """What is to be done, by numbers alone. Files met: `added + changed + young + same`.
-
-    `changed`: the numbers differ. `young`: they are equal and prove nothing, since the file was written within two
-    seconds of being read. `missing`: documents of this source that the walk did not meet. `moved`: files out of `added`
-    that hold the bytes of a document whose own file is gone.
-    """
-
-    added: list[Seen]
-    changed: list[Seen]
-    young: list[Seen]
-    same: int
-    missing: list[Stored]
-    skips: list[Skip]
-    moved: list[Seen]
-
-    @property
-    def seen(self) -> int:
-        """How many files the walk met, taken or not."""
-        return len(self.added) + len(self.moved) + len(self.changed) + len(self.young) + self.same + len(self.skips)
-
-
 # --- the faces of this room ----------------------------------------------------------------------------------------
 
 
-def scan(  # noqa: PLR0917
+def scan(
     database: Database,
     shelf_name: str,
     root: str,
@@ -136,56 +107,6 @@ def resync(
     return reports
 
 
-# --- planning ------------------------------------------------------------------------------------------------------
-
-
-def plan(folders: Iterable[Folder], stored: Mapping[str, Stored], source_id: int) -> Plan:
-    """The difference between what the walk meets and what is stored. Pure but for the walk itself."""
-    left = dict(stored)
-    added: list[Seen] = []
-    changed: list[Seen] = []
-    young: list[Seen] = []
-    skips: list[Skip] = []
-    same = 0
-    for folder in folders:
-        skips += folder.skips
-        for path, info in folder.files:
-            known = left.pop(path, None)
-            if known is None:
-                added.append(Seen(path, info))
-            elif (
-                known.mtime_ns != info.st_mtime_ns
-                or known.size != info.st_size
-                or known.ctime_ns != info.st_ctime_ns
-                or known.inode != info.st_ino & shelves.MAX_ID
-            ):
-                changed.append(Seen(path, info, known))
-            elif is_young(known.mtime_ns, known.checked_ns):
-                young.append(Seen(path, info, known))
-            else:
-                same += 1
-    # What was met and not taken is not missing, nor is what lies in a folder that could not be read.
-    met = {each.file_path for each in skips}
-    beneath = tuple(path + os.sep for path in met)
-    missing = [
-        known
-        for path, known in left.items()
-        if known.source_id == source_id and path not in met and not path.startswith(beneath)
-    ]
-    return Plan(added, changed, young, same, missing, skips, [])
-
-
-def _is_gone(path: str) -> bool | None:
-    """Whether nothing lies at the path; `None` when the system does not tell."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return None
-    return False
-
-
 # --- one shelf's run -----------------------------------------------------------------------------------------------
 
 
@@ -221,7 +142,7 @@ class _Batch:
 class _Run:
     """The scan of one shelf: counts, reasons, and the batch in hand."""
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         database: Database,
         shelf: Shelf,
@@ -344,7 +265,7 @@ class _Run:
         digests = {
             each.path: self._digest_of(each, source) for each in the_plan.added if each.info.st_size in sizes
         }
-        moved = _pair(the_plan.added, orphans, digests)
+        moved = pair(the_plan.added, orphans, digests)
         gone = {each.known.id for each in moved if each.known}
         paths = {each.path for each in moved}
         return the_plan._replace(
@@ -355,8 +276,8 @@ class _Run:
 
     def _digest_of(self, seen: Seen, source: Source) -> str:
         try:
-            return digest(_read(seen.path, source.root, self._options.max_file_bytes)[0])
-        except (_NotTaken, OSError, ScaffaleError):
+            return digest(reading.read(seen.path, source.root, self._options.max_file_bytes)[0])
+        except (reading.NotTaken, OSError, ScaffaleError):
             return ""  # its reading will say why
 
     def _really_missing(self) -> list[Stored]:
@@ -391,7 +312,7 @@ class _Run:
         for seen in todo:
             try:
                 self._take(seen, source, digests, seen.path in moved)
-            except _NotTaken as reason:
+            except reading.NotTaken as reason:
                 self._skips.append(skip(seen.path, str(reason)))
             except (KeyboardInterrupt, SystemExit):
                 raise
@@ -403,7 +324,7 @@ class _Run:
         self._store(source)
 
     def _take(self, seen: Seen, source: Source, digests: Mapping[int, str], moved: bool) -> None:
-        data, info = _read(seen.path, source.root, self._options.max_file_bytes)
+        data, info = reading.read(seen.path, source.root, self._options.max_file_bytes)
         fingerprint = Fingerprint(*numbers(info), clock.milliseconds() * 1_000_000, digest(data))
         known = seen.known
         if known and not moved and digests.get(known.id) == fingerprint.sha256:
@@ -411,7 +332,7 @@ class _Run:
             if self._is_news(known, fingerprint):
                 self._batch.touches.append((known, fingerprint))
             return
-        draft = _draft(seen.path, source, data, fingerprint)
+        draft = reading.draft(seen.path, source, data, fingerprint)
         self._warnings += [f"{seen.path}: {warning}" for warning in draft.warnings]
         self._batch.bytes += len(data)
         if known and moved and digests.get(known.id) == fingerprint.sha256:
@@ -430,9 +351,9 @@ class _Run:
 
     def _is_news(self, known: Stored, fingerprint: Fingerprint) -> bool:
         """Whether the store should note these numbers for the same bytes: they differ, or have come of age."""
-        if known[2:6] != fingerprint[:4]:
-            return True
-        return not is_young(fingerprint.mtime_ns, fingerprint.checked_ns) and not self._database.read_only
+        if self._database.read_only:
+            return False
+        return known[2:6] != fingerprint[:4] or not is_young(fingerprint.mtime_ns, fingerprint.checked_ns)
 
     def _store(self, source: Source) -> None:
         batch, self._batch = self._batch, _Batch()
@@ -456,11 +377,7 @@ class _Run:
             self._on_batch(lines)
 
 
-# --- parts ---------------------------------------------------------------------------------------------------------
-
-
-class _NotTaken(Exception):  # noqa: N818  (a finding about a file; the scan goes on)
-    """Why a file is left out."""
+# --- roots, shelves, sources ---------------------------------------------------------------------------------------
 
 
 def _open(database: Database, shelf_name: str, wanted: Source) -> tuple[Shelf, Source]:
@@ -485,6 +402,8 @@ def _new_shelf(connection: apsw.Connection, name: str) -> Shelf:
 
 def _examine(root: str, allowed_roots: Sequence[str]) -> bool:
     """Whether the root is a file. `InvalidParam` when it can be no root."""
+    if not is_unicode(root):
+        raise InvalidParam(f"{os.fsencode(root)!r} is not valid UTF-8; rename the folder to scan it")
     if not _is_allowed(root, allowed_roots):
         raise InvalidParam(f"{root} lies outside the allowed roots: {', '.join(allowed_roots)}")
     try:
@@ -530,71 +449,12 @@ def _folder_of_one(path: str) -> Folder:
     return Folder([(path, info)], [])
 
 
-def _pair(added: Sequence[Seen], orphans: Sequence[Stored], digests: Mapping[str, str]) -> list[Seen]:
-    """Added files with the orphaned document whose bytes each holds; the one of the same inode first."""
-    by_digest: dict[str, list[Stored]] = {}
-    for orphan in orphans:
-        by_digest.setdefault(orphan.sha256 or "", []).append(orphan)
-    pairs: dict[str, Seen] = {}
-    for same_inode in (True, False):
-        for seen in added:
-            candidates = by_digest.get(digests.get(seen.path) or "-", [])
-            for orphan in candidates:
-                if seen.path not in pairs and (not same_inode or orphan.inode == numbers(seen.info)[3]):
-                    pairs[seen.path] = seen._replace(known=orphan)
-                    candidates.remove(orphan)
-                    break
-    return list(pairs.values())
-
-
-def _read(path: str, root: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
-    """The bytes of a file that held still while it was read, and its numbers then; else `_NotTaken`."""
+def _is_gone(path: str) -> bool | None:
+    """Whether nothing lies at the path; `None` when the system does not tell."""
     try:
-        for _ in range(2):
-            data, info = _read_inside(path, root, max_bytes)
-            after = os.stat(path)
-            if len(data) == info.st_size and numbers(after)[:2] == numbers(info)[:2]:
-                return data, info
-    except FileNotFoundError as error:
-        raise _NotTaken("it vanished while it was being scanned") from error
-    except OSError as error:
-        raise _NotTaken(f"it cannot be read: {error.strerror}") from error
-    except (InvalidParam, LimitExceeded) as error:
-        raise _NotTaken(error.detail.replace(path, "it", 1)) from error
-    raise _NotTaken("it was being written while it was read; the next scan takes it")
-
-
-def _read_inside(path: str, root: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
-    try:
-        return files.read_with_stat(path, max_bytes)
-    except InvalidParam:
-        real = files.real(path)  # behind a link that the walk followed, and only there, another name will do
-        if real == path or not files.is_inside(real, root):
-            raise
-        return files.read_with_stat(real, max_bytes)
-
-
-def _draft(path: str, source: Source, data: bytes, fingerprint: Fingerprint) -> Draft:
-    from scaffale.indexer import markdown
-
-    try:
-        decoded = markdown.decode(data)
-    except markdown.NotText as reason:
-        raise _NotTaken(f"it is {reason}") from reason
-    name = os.path.basename(path)
-    parsed = markdown.parse(decoded.text, file_name=name)
-    tags = tuple(tag for tag in parsed.tags if len(tag) <= documents.MAX_TAG_CHARS)
-    warnings = decoded.warnings + parsed.warnings
-    if len(tags) < len(parsed.tags):
-        warnings += (f"{len(parsed.tags) - len(tags)} tags are left out: over {documents.MAX_TAG_CHARS} characters",)
-    return Draft(
-        file_path=path,
-        rel_path=name if source.is_file else path[len(source.root.rstrip(os.sep)) + 1 :],
-        fingerprint=fingerprint,
-        title=parsed.title,
-        tags=tags,
-        aliases=parsed.aliases,
-        sections=parsed.sections,
-        line_count=parsed.line_count,
-        warnings=warnings,
-    )
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return None
+    return False

@@ -202,15 +202,15 @@ def create_shelf(connection: apsw.Connection, name: str, description: str | None
 def find_shelf(connection: apsw.Connection, reference: int | str) -> Shelf | None:
     """The shelf of an id, a name, an `{id}-{slug}` or a URI; a name goes before an id. `None` when there is none."""
     if isinstance(reference, int):
-        return _one_shelf(connection, "id = ?", reference)
+        return _one_shelf(connection, "id = ?", reference) if 0 < reference <= MAX_ID else None
     reference = reference.strip()
     if reference.startswith("docs://shelf/"):
-        number = re.match(r"\d{1,18}(?=-|\Z)", reference.removeprefix("docs://shelf/"))
+        number = re.match(r"[0-9]{1,18}(?=-|\Z)", reference.removeprefix("docs://shelf/"))
         return _one_shelf(connection, "id = ?", int(number[0])) if number else None
     named = _one_shelf(connection, "name_key = ?", " ".join(_nfc(reference).split()).casefold())
     if named:
         return named
-    number = re.match(r"\d{1,18}(?=-|\Z)", reference)
+    number = re.match(r"[0-9]{1,18}(?=-|\Z)", reference)
     by_id = _one_shelf(connection, "id = ?", int(number[0])) if number else None
     # A bare `{id}-{slug}` must fit whole: `2024-notes` is rather a name than the shelf of that number.
     return by_id if by_id and number and reference in (number[0], by_id.uri.rpartition("/")[2]) else None
@@ -499,7 +499,7 @@ def rows(connection: apsw.Connection, passage_ids: Iterable[int]) -> dict[int, S
     return found
 
 
-def _head(  # noqa: PLR0917
+def _head(
     title: str, rel_path: str, shelf_id: int, mtime_ns: int, metadata: str, tags: str | None
 ) -> tuple[str, str, tuple[str, ...], int]:
     names = _split(tags)

@@ -8,6 +8,7 @@ joined as text: `realpath` is asked for links only, or a scan would cost ten tim
 from __future__ import annotations
 
 import os
+import re
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,7 @@ SUFFIXES = (".md", ".markdown", ".mdx")
 _NEVER_ENTERED = "node_modules"
 _IGNORE_FILE = ".gitignore"
 _IGNORE_FILE_BYTES = 1024 * 1024
+_ANYWHERE = "^(?:.+/)?"  # how a pattern without a slash begins as a regular expression
 
 
 class Folder(NamedTuple):
@@ -33,11 +35,18 @@ class Folder(NamedTuple):
     skips: list[Skip]
 
 
+class _Patterns(NamedTuple):
+    """Ignore patterns. `any` matches whatever one of them matches: most paths are settled by this one question."""
+
+    spec: GitIgnoreSpec
+    any: re.Pattern[str]
+
+
 class _Rules(NamedTuple):
     """The ignore file of a folder, and those above it. The nearest that has an opinion decides."""
 
     base: int  # length of the folder's path with its separator
-    spec: GitIgnoreSpec
+    patterns: _Patterns
     above: _Rules | None
 
 
@@ -121,7 +130,7 @@ class _Walk:
                     continue
                 if checked and self._ignored(entry.path, is_folder, rules):
                     continue
-                if not name.isascii() and not _is_unicode(name):
+                if not name.isascii() and not is_unicode(name):
                     skips.append(skip(entry.path, "its name is not valid UTF-8"))
                 elif is_folder:
                     real = os.path.join(place.real, name) if linked else entry.path
@@ -216,7 +225,8 @@ def _is_ignored(rules: _Rules | None, path: str, is_folder: bool) -> bool:
 
 def _verdict(rules: _Rules, path: str, is_folder: bool) -> bool | None:
     """Ignored, kept, or no opinion."""
-    return rules.spec.check_file(path[rules.base :] + ("/" if is_folder else "")).include
+    relative = path[rules.base :].replace(os.sep, "/") + ("/" if is_folder else "")
+    return rules.patterns.spec.check_file(relative).include if rules.patterns.any.match(relative) else None
 
 
 def _rules_above(root: str) -> _Rules | None:
@@ -243,16 +253,27 @@ def _rules_of(folder: str, real: str, above: _Rules | None) -> _Rules:
     return _Rules(_base(folder), _compile_what_is_valid(lines), above)
 
 
-def _compile(patterns: Sequence[str]) -> GitIgnoreSpec:
+def _compile(lines: Sequence[str]) -> _Patterns:
     from pathspec import GitIgnoreSpec
 
     try:
-        return GitIgnoreSpec.from_lines(patterns)
+        spec = GitIgnoreSpec.from_lines(lines)
     except ValueError as error:
         raise InvalidParam(f"ignore: {error}; patterns are those of .gitignore files") from error
+    return _Patterns(spec, _any_of([pattern.regex.pattern for pattern in spec.patterns if pattern.regex]))
 
 
-def _compile_what_is_valid(lines: Sequence[str]) -> GitIgnoreSpec:
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    """One expression for all. Taking their common beginning out of the brackets makes it ten times faster."""
+    unnamed = [re.sub(r"\(\?P<\w+>", "(?:", pattern) for pattern in patterns]
+    anywhere = [pattern.removeprefix(_ANYWHERE) for pattern in unnamed if pattern.startswith(_ANYWHERE)]
+    rest = [pattern for pattern in unnamed if not pattern.startswith(_ANYWHERE)]
+    if anywhere:
+        rest.append(f"{_ANYWHERE}(?:{'|'.join(anywhere)})")
+    return re.compile("|".join(rest) or r"(?!)")
+
+
+def _compile_what_is_valid(lines: Sequence[str]) -> _Patterns:
     try:
         return _compile(lines)
     except InvalidParam:
@@ -279,7 +300,8 @@ def _stat(entry: os.DirEntry[str]) -> os.stat_result:
     return os.stat(entry.path) if os.name == "nt" else entry.stat(follow_symlinks=False)
 
 
-def _is_unicode(name: str) -> bool:
+def is_unicode(name: str) -> bool:
+    """Whether the name, as the system gave it, is made of characters."""
     try:
         name.encode()
     except UnicodeEncodeError:
