@@ -268,6 +268,7 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     unnamed = [re.sub(r"\(\?P<\w+>", "(?:", pattern) for pattern in patterns]
     anywhere = [pattern.removeprefix(_ANYWHERE) for pattern in unnamed if pattern.startswith(_ANYWHERE)]
     rest = [pattern for pattern in unnamed if not pattern.startswith(_ANYWHERE)]
+    rest = [pattern if pattern.startswith("^") else f"(?s:.*?){pattern}" for pattern in rest]
     if anywhere:
         rest.append(f"{_ANYWHERE}(?:{'|'.join(anywhere)})")
     return re.compile("|".join(rest) or r"(?!)")

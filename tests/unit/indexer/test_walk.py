@@ -7,7 +7,7 @@ import socket
 import subprocess
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scaffale.errors import InvalidParam
@@ -199,6 +199,7 @@ PATTERN = st.lists(st.sampled_from("a b / * ** ? ! [ab] [!a] \\ # .md x/ /a é".
 PATH = st.lists(st.sampled_from(["a", "b", "x", "a.md", "é", "ab", "new\nline"]), min_size=1, max_size=4).map("/".join)
 
 
+@example(["**/"], "new\nline/a", "")
 @given(st.lists(PATTERN, max_size=6), PATH, st.sampled_from(["", "/"]))
 def test_the_short_cut_never_decides_otherwise(patterns, path, end):
     made = room._compile_what_is_valid(patterns)
