@@ -115,6 +115,10 @@ CALLS = [
     ("docs_management", {"action": "scan_folder", "folder_path": "/x", "shelf": "s"}),
     ("docs_management", {"action": "resync_all"}),
     ("docs_management", {"action": "feature_status"}),
+    ("docs_management", {"action": "remove_shelf", "shelf": "Guides"}),
+    ("docs_management", {"action": "remove_document", "document_id": 3}),
+    ("docs_navigation", {"action": "search", "query": "nothing"}),
+    ("docs_navigation", {"action": "read_document", "document_id": 3, "search_string": "text"}),
 ]
 
 
@@ -171,7 +175,7 @@ def test_verbs_get_what_was_said_and_who_said_it(halls, era):
         {"actor": "tester 1.2", "topic": "t", "content": "c\n", "source_type": "decision", "project_id": "p"},
     )
     call(halls, era, "docs_navigation", {"action": "read_document", "document_id": 3, "section": "Install"})
-    assert halls.docs.calls[-1] == ("read_document", {"document_id": 3, "section": ("Install",)})
+    assert halls.docs.calls[-1] == ("read_document", {"document_id": 3, "section": "Install"})
 
 
 def test_what_an_action_ignores_is_warned_about(halls, era):

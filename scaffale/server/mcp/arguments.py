@@ -27,7 +27,7 @@ _KINDS = {type(None): "null", bool: "a boolean", str: "a string", list: "an arra
 class Arguments:
     """One input schema, compiled. Calling it gives the checked arguments that were present, and nothing more.
 
-    `text_too` names array arguments that also take a plain string (an array of one).
+    `text_too` names array arguments that also take a plain string, which is left one.
     """
 
     def __init__(self, schema: Mapping[str, Any], *, text_too: Collection[str] = ()) -> None:
@@ -148,7 +148,7 @@ def _array(item: Check, most: int, where: str, value: object) -> tuple[Any, ...]
 
 
 def _array_or_text(array: Check, where: str, value: object) -> object:
-    return array(where, [value] if type(value) is str else value)
+    return _text(where, value) if type(value) is str else array(where, value)
 
 
 def _object(arguments: Arguments, where: str, value: object) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from scaffale.server.mcp.registry import Hints, Verb, choice, flag, gives, integ
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scaffale.docs import DocumentAnswer
     from scaffale.server.mcp.registry import Answer, Call
 
 READS = Hints(read_only=True, destructive=False, idempotent=True)
@@ -23,6 +24,15 @@ def _asks(name: str) -> Callable[[Call], Any]:
 
 def _works(name: str) -> Callable[[Call], Any]:
     return lambda call: getattr(call.halls.docs, name)(progress=call.progress, **call.arguments)
+
+
+def _read(call: Call) -> DocumentAnswer:
+    """Models write a heading path as an array of its headings, or join them into one string; both must work."""
+    arguments = call.arguments
+    section = arguments.get("section", ())
+    if len(section) == 1 and not isinstance(section, str):
+        arguments = {**arguments, "section": section[0]}
+    return call.halls.docs.read_document(**arguments)
 
 
 def _quick(
@@ -48,8 +58,8 @@ NAVIGATION = {
         optional=("shelf", "tags", "tag_match", "include_tags", "limit", "offset", "explain"),
         listing="results",
     ),
-    "read_document": _quick(
-        "read_document",
+    "read_document": Verb(
+        _read,
         prose.document,
         required=("document_id",),
         optional=("start_line", "end_line", "search_string", "context_lines", "section"),
@@ -97,7 +107,7 @@ DOCS_TOOLS = (
             include_tags=flag(),
             tag=text(),
             tagged=flag("Only documents with tags, or without"),
-            limit=integer("Default 10", minimum=1),
+            limit=integer("Default 10, of list_documents 50", minimum=1),
             offset=integer(minimum=0),
             explain=flag(),
             document_id=integer(minimum=1),

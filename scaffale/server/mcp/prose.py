@@ -84,21 +84,22 @@ def names(answer: Answer) -> str:
 
 def docs_search(answer: Answer) -> str:
     """How many were found and how to go on. The hits themselves are the listing."""
-    results = answer.get("results", [])
-    return _lines([_count(answer, results, "document", "documents"), answer.get("hint")])
+    shelves = f"Shelves: {', '.join(answer['shelves'])}" if answer.get("shelves") else None
+    return _lines([_count(answer, answer.get("results", []), "document", "documents"), answer.get("hint"), shelves])
 
 
 def document(answer: Answer) -> str:
     """Where the text is from, then the text itself."""
-    about = answer.get("document", answer)
-    head = [f"{about.get('title')} [{about.get('id')}] {about.get('file_path', '')}".rstrip()]
-    if answer.get("start_line"):
-        head.append(f"lines {answer['start_line']}-{answer.get('end_line')} of {about.get('line_count', '?')}")
+    head = [f"{answer.get('title')} [{answer.get('id')}] {answer.get('file_path')}"]
+    head.append(f"lines {answer.get('start_line')}-{answer.get('end_line')} of {answer.get('line_count')}")
     if answer.get("heading_path"):
         head.append(" > ".join(answer["heading_path"]))
-    if about.get("freshness") not in (None, "same"):
-        head.append(f"the file has {'changed' if about['freshness'] == 'changed' else 'gone'} since it was indexed")
-    return _lines([" · ".join(head), "", answer.get("content"), *map(_excerpt, answer.get("matches", []))])
+    if answer.get("freshness") != "same":
+        head.append(f"file {answer.get('freshness')} since it was indexed")
+    below = [f"section below: {' > '.join(path)}" for path in answer.get("subsections", [])]
+    matches = answer.get("matches")
+    text = [answer.get("content")] if matches is None else map(_excerpt, matches)
+    return _lines([" · ".join(head), *below, "", *text])
 
 
 def documents(answer: Answer) -> str:
@@ -113,15 +114,15 @@ def shelves(answer: Answer) -> str:
 
 def shelf_changed(answer: Answer) -> str:
     """The shelf as it is now."""
-    shelf = answer.get("shelf", answer)
-    if isinstance(shelf, dict):
-        return f"Shelf {shelf.get('name')} [{shelf.get('id')}] {shelf.get('uri', '')}".rstrip()
-    return f"Shelf {shelf}"
+    shelf = answer.get("shelf", {})
+    return f"Shelf {shelf.get('name')} [{shelf.get('id')}] {shelf.get('uri')}, {shelf.get('document_count')} documents"
 
 
 def removed(answer: Answer) -> str:
-    """What was removed."""
-    return _facts(answer, leave_out=("ok", "warnings")) or "Removed."
+    """What was forgotten."""
+    what = f"Document {answer['document_id']}" if "document_id" in answer else f"Shelf {answer.get('shelf')}"
+    count = answer.get("removed_documents")
+    return f"{what} is forgotten ({count} document{'' if count == 1 else 's'}); files stay as they are."
 
 
 def features(answer: Answer) -> str:
@@ -153,11 +154,9 @@ def _first(items: list[Any]) -> list[Any]:
     return [*items[:SHOWN_SKIPS], f"and {more} more in the structured answer"] if more > 0 else items
 
 
-def _excerpt(match: object) -> str:
-    if not isinstance(match, dict):
-        return str(match)
-    place = f"lines {match.get('start_line')}-{match.get('end_line')}"
-    return f"--- {place}\n{match.get('content') or match.get('text') or ''}"
+def _excerpt(match: Answer) -> str:
+    place = f"found in line {match.get('line')}, lines {match.get('start_line')}-{match.get('end_line')}"
+    return f"--- {place}\n{match.get('content')}"
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------------

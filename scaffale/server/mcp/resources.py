@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scaffale.server.mcp.halls import Halls
 
 PAGE = 100  # resources in one answer of a list
-LISTED = 200  # members named when a shelf, a scope or a topic is read
+LISTED = 100  # members named when a shelf, a scope or a topic is read
 COMPLETED = 100  # the protocol's limit
 
 JSON, MARKDOWN = "application/json", "text/markdown"
@@ -115,13 +115,12 @@ class Catalogue:
     def _list_documents(self, after: str, room: int) -> tuple[list[dict[str, Any]], str | None]:
         if not room:
             return [], after or "0"
-        offset = _number(after)
-        answer = self._halls.docs.list_documents(limit=room, offset=offset)
+        answer = self._halls.docs.list_documents(limit=room, offset=_number(after))
         listed = [
             _listed(d.uri, d.file_path.replace("\\", "/").rpartition("/")[2], d.title, MARKDOWN, size=d.size)
             for d in answer.documents
         ]
-        return listed, str(offset + len(listed)) if len(listed) == room else None
+        return listed, None if answer.next_offset is None else str(answer.next_offset)
 
     def _list_project(self, after: str, room: int) -> tuple[list[dict[str, Any]], str | None]:
         project = self._home_project()
@@ -157,11 +156,9 @@ class Catalogue:
         raise NotFound(f"no resource {visible(uri[:200])}")
 
     def _read_document(self, number: str) -> dict[str, Any]:
-        answer = plain(self._halls.docs.read_document(document_id=int(number)))
-        document = answer.get("document", answer)
-        about = {"scaffale/freshness": document.get("freshness"), "scaffale/warnings": answer.get("warnings")}
-        meta = {name: value for name, value in about.items() if value}
-        return {"mimeType": MARKDOWN, "text": answer.get("content", ""), **({"_meta": meta} if meta else {})}
+        answer = self._halls.docs.read_document(document_id=int(number))
+        about = {"scaffale/freshness": answer.freshness, "scaffale/warnings": plain(answer.warnings)}
+        return {"mimeType": MARKDOWN, "text": plain(answer.content), "_meta": about}
 
     def _read_shelf(self, number: str) -> dict[str, Any]:
         docs = self._halls.docs

@@ -24,6 +24,7 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from scaffale import __version__
 from scaffale.errors import IndexUnusable, InvalidParam, NotFound, ScaffaleError
 from scaffale.server.mcp import results
 from scaffale.server.mcp.desk import Desk, is_defect
@@ -98,7 +99,7 @@ def build(halls: Halls, tools: str = "default", project: str | None = None) -> S
 
     server: Server[Any] = Server(
         NAME,
-        version=_version(),
+        version=__version__,
         title="Scaffale",
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
@@ -190,13 +191,3 @@ async def _asked(desk: Desk, context: Context, question: Callable[[], dict[str, 
 def _complete(result: dict[str, Any], *, ttl_ms: int = 0, scope: str = "private") -> dict[str, Any]:
     """A result as the later era wants it; for the earlier one the SDK leaves the additions out."""
     return {"resultType": "complete", "ttlMs": ttl_ms, "cacheScope": scope, **result}
-
-
-def _version() -> str:
-    """The version of the installed package; of a bare source tree, none."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(NAME)
-    except PackageNotFoundError:
-        return "0"

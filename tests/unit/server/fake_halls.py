@@ -5,71 +5,23 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple
 
+from scaffale.docs import DocsSearch, DocsStatus, DocumentAnswer, DocumentList, Match, Removed, ShelfAnswer, ShelfList
 from scaffale.errors import InvalidParam, NotFound, StoreUnreadable
+from scaffale.memory import (
+    AddedEntry,
+    EntryAnswer,
+    EntryPage,
+    Invalidated,
+    MemorySearch,
+    MemoryStatus,
+    Names,
+    SimilarEntry,
+)
 from scaffale.model import Count, Document, DocumentHit, Entry, EntryHit, Project, ScanReport, Shelf, Skip
 from scaffale.server.mcp.halls import Halls
 
 WHEN = "2026-01-02T03:04:05.678Z"
 ESCAPE = "\x1b[31mred\x1b[0m \u202etxt"
-
-
-class Status(NamedTuple):
-    db_path: str
-    project: Project | None
-    project_id: str | None
-    counts: dict
-    features: dict
-    lexical_backend: str
-    warnings: tuple = ()
-
-
-class Added(NamedTuple):
-    project_id: str
-    entry_id: str
-    deduped: bool
-    existing_entry_id: str | None
-    similar_entries: tuple
-    warnings: tuple = ()
-
-
-class Found(NamedTuple):
-    project_id: str | None
-    results: tuple
-    total: int
-    next_offset: int | None = None
-    hint: str | None = None
-    scopes: tuple | None = None
-    topics: tuple | None = None
-    warnings: tuple = ()
-
-
-class EntryAnswer(NamedTuple):
-    project_id: str
-    entry: Entry
-    links: dict
-    warnings: tuple = ()
-
-
-class Invalidated(NamedTuple):
-    project_id: str
-    entry_id: str
-    previous_status: str
-    status: str
-    invalidated_at: str
-    changed: bool
-    warnings: tuple = ()
-
-
-class Names(NamedTuple):
-    project_id: str
-    status: str
-    items: tuple
-    warnings: tuple = ()
-
-
-class EntryPage(NamedTuple):
-    entries: tuple
-    next_after: int | None
 
 
 def entry(number: int, project: str = "home") -> Entry:
@@ -84,6 +36,12 @@ def entry_hit(number: int) -> EntryHit:
         f"e{number}", "home", "backend", "auth", f"Title {number}", "the >>>token<<< expires", ("a",), "decision",
         None, "active", None, 3, WHEN, WHEN, 1.5,
     )  # fmt: skip
+
+
+def found(results, total, next_offset, hint, scopes, topics, warnings) -> MemorySearch:
+    return MemorySearch(
+        "home", "project", "active", None, None, results, total, next_offset, "tantivy", 0, hint, scopes, topics, warnings
+    )
 
 
 class FakeMemory:
@@ -102,11 +60,17 @@ class FakeMemory:
     def status(self, **given):
         self._note("status", given)
         project = given.get("project_id")
-        return Status("/x/memory.sqlite", Project(project) if project else None, project, {"active": 1}, {"fts": True}, "tantivy")
+        known = Project(project) if project else None
+        return MemoryStatus(
+            "/x/memory.sqlite", True, known, project, {"active": 1}, {"fts": True}, "tantivy", {"lag": 0}, "3.51.3", 0, ()
+        )
 
     def add_entry(self, **given):
         self._note("add_entry", given)
-        return Added("home", "e1", False, None, ())
+        if given["content"] == "again":
+            return AddedEntry("home", "e1", "backend", given["topic"], (), True, "e1", (), ())
+        similar = (SimilarEntry("e9", "backend", "auth", None, 0.75),)
+        return AddedEntry("home", "e1", "backend", given["topic"], (), False, None, similar, ("1 active entry is similar",))
 
     def search(self, **given):
         self._note("search", given)
@@ -121,22 +85,23 @@ class FakeMemory:
         if query == "unreadable":
             raise StoreUnreadable("the store at /x is damaged", project_id="home")
         if query == "nothing":
-            return Found("home", (), 0, hint="Check the docs.", scopes=(Count("backend", 2),), topics=(Count("auth", 1),))
-        return Found("home", (entry_hit(1), entry_hit(2)), 5, 2, warnings=("limit was clamped",))
+            exist = (Count("backend", 2),), (Count("auth", 1),)
+            return found((), 0, None, "Check the docs.", *exist, ())
+        return found((entry_hit(1), entry_hit(2)), 5, 2, None, None, None, ("limit was clamped",))
 
     def read_entry(self, **given):
         self._note("read_entry", given)
         if given["entry_id"] != "e1":
             raise NotFound(f"no entry {given['entry_id']}", project_id="home")
-        return EntryAnswer("home", entry(1), {"outgoing": [], "incoming_count": 0})
+        return EntryAnswer("home", entry(1), {"outgoing": [], "incoming_count": 0}, ())
 
     def invalidate_entry(self, **given):
         self._note("invalidate_entry", given)
-        return Invalidated("home", given["entry_id"], "active", "invalidated", WHEN, True)
+        return Invalidated("home", given["entry_id"], "active", "invalidated", WHEN, given["entry_id"] == "e1", ())
 
     def _names(self, name, **given):
         self._note(name, given)
-        return Names(given.get("project_id") or "home", "active", (Count("one", 2), Count("two", 1)))
+        return Names(given.get("project_id") or "home", "active", None, None, (Count("one", 2), Count("two", 1)), ())
 
     def list_scopes(self, **given):
         return self._names("list_scopes", **given)
@@ -161,40 +126,6 @@ class FakeMemory:
 
     def close(self):
         self.closed = True
-
-
-class Shelves(NamedTuple):
-    shelves: tuple
-    warnings: tuple = ()
-
-
-class DocumentList(NamedTuple):
-    documents: tuple
-    total: int
-    next_offset: int | None = None
-    warnings: tuple = ()
-
-
-class DocsFound(NamedTuple):
-    results: tuple
-    total: int
-    next_offset: int | None = None
-    warnings: tuple = ()
-
-
-class DocumentAnswer(NamedTuple):
-    document: Document
-    content: str
-    start_line: int
-    end_line: int
-    heading_path: tuple | None = None
-    warnings: tuple = ()
-
-
-class Features(NamedTuple):
-    lexical_backend: str
-    features: dict
-    warnings: tuple = ()
 
 
 SHELF = Shelf(7, "Guides", None, "docs://shelf/7-guides", 2, WHEN, WHEN)
@@ -222,26 +153,42 @@ class FakeDocs:
             3, "Document 3", "/docs/d3.md", 7, "Guides", "docs://document/3", "docs://document/3", SHELF.uri,
             ("Install", "Linux"), 4, 9, f"run >>>install<<< {ESCAPE}", 2.5, "same",
         )  # fmt: skip
-        return DocsFound((hit,), 1, warnings=("the index is 3 changes behind",))
+        if given["query"] == "nothing":
+            return DocsSearch((), None, 0, "tantivy", 0, "Other words may.", ("Guides", "Notes"), ())
+        return DocsSearch((hit,), 10, 4, "tantivy", 3, None, None, ("the index is 3 changes behind",))
 
     def read_document(self, **given):
         self.calls.append(("read_document", given))
         if given["document_id"] == 404:
             raise NotFound("no document 404")
-        return DocumentAnswer(document(given["document_id"], freshness="changed"), f"# Title\n\ntext {ESCAPE}\r\n", 1, 3)
+        text = f"# Title\n\ntext {ESCAPE}\r\n"
+        about = document(given["document_id"])
+        matches = (Match(3, 2, 3, "\ntext"),) if "search_string" in given else None
+        return DocumentAnswer(
+            about.id, about.title, about.file_path, about.shelf_id, about.shelf_name, {"id": 7}, about.uri, about.uri,
+            about.shelf_uri, (), "changed", WHEN, 10, 1, 3, text, None, None, (("Title", "Linux"),), matches,
+            {"outgoing": [], "incoming_count": 0}, ("the file has changed since it was indexed",),
+        )  # fmt: skip
 
     def list_documents(self, *, limit=10, offset=0, **given):
         self.calls.append(("list_documents", {**given, "limit": limit, "offset": offset}))
         numbers = range(offset + 1, min(offset + limit, self.documents) + 1)
-        return DocumentList(tuple(document(n) for n in numbers), self.documents)
+        following = offset + limit if offset + limit < self.documents else None
+        return DocumentList(tuple(document(n) for n in numbers), self.documents, following, ())
 
     def list_shelves(self):
         self.calls.append(("list_shelves", {}))
-        return Shelves((SHELF,))
+        return ShelfList((SHELF,), ())
 
     def create_shelf(self, **given):
         self.calls.append(("create_shelf", given))
-        return SHELF
+        return ShelfAnswer(SHELF, ())
+
+    def remove_shelf(self, *, shelf):
+        return Removed(shelf, None, 3, ())
+
+    def remove_document(self, *, document_id):
+        return Removed("Guides", document_id, 1, ())
 
     def scan_folder(self, *, progress=None, **given):
         self.calls.append(("scan_folder", given))
@@ -262,7 +209,7 @@ class FakeDocs:
         return (ScanReport("Guides", seen=1, same=1, warnings=("one",)), ScanReport("Notes", warnings=("two",)))
 
     def feature_status(self):
-        return Features("tantivy", {"vector": False})
+        return DocsStatus("/x/docs.sqlite", True, {"vector": False}, {"documents": 3}, "tantivy", {"lag": 0}, "3.51.3", 0, ())
 
     def close(self):
         self.closed = True

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
 
 import pytest
 
+from scaffale.docs import Docs
 from scaffale.errors import InvalidParam
+from scaffale.memory import Memory
 from scaffale.server.mcp.registry import TOOL_SETS, choose
 from scaffale.server.mcp.tools import TOOLS
 
@@ -103,6 +106,31 @@ def test_names_are_unique_and_sets_are_as_agreed():
     with pytest.raises(InvalidParam, match="default, all, memory, docs"):
         choose(TOOLS, "everything")
     assert all(choose(TOOLS, name) for name in TOOL_SETS)
+
+
+def _verbs_of_the_halls():
+    for spec in TOOLS:
+        properties = spec.schema["properties"]
+        if spec.domain == "memory":
+            name = spec.name.removeprefix("memory_")
+            yield spec.name, getattr(Memory, "_list" if name.startswith("list_") else name), properties, ()
+        else:
+            for action, verb in spec.verbs.items():
+                used = verb.required + verb.optional
+                yield f"{spec.name} {action}", getattr(Docs, action), {n: properties[n] for n in used}, verb.required
+
+
+@pytest.mark.parametrize(("name", "verb", "properties", "required"), [*_verbs_of_the_halls()])
+def test_what_a_schema_offers_is_what_the_hall_takes(name, verb, properties, required):
+    """Names, required ones and defaults: a default that a client reads is the one that holds."""
+    parameters = inspect.signature(verb).parameters
+    ours = {"self", "actor", "progress", "column"}
+    assert set(properties) == set(parameters) - ours, name
+    for each, rule in properties.items():
+        if "default" in rule:
+            assert parameters[each].default == rule["default"], each
+        if parameters[each].default is inspect.Parameter.empty:
+            assert each in {*required, *BY_NAME.get(name, BY_NAME["memory_search"]).schema.get("required", ()), "query"}
 
 
 def test_the_list_is_small():

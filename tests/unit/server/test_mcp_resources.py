@@ -92,15 +92,19 @@ def test_a_document_is_its_text_and_says_when_it_is_stale(halls):
     content = read(catalogue(halls), "docs://document/3")
     assert content["mimeType"] == "text/markdown"
     assert content["text"] == f"# Title\n\ntext {ESCAPE}\r\n"
-    assert content["_meta"] == {"scaffale/freshness": "changed"}
+    assert content["_meta"] == {
+        "scaffale/freshness": "changed",
+        "scaffale/warnings": ["the file has changed since it was indexed"],
+    }
 
 
 @pytest.mark.parametrize("uri", ["docs://shelf/7-guides", "docs://shelf/7", "docs://shelf/7-renamed-since"])
 def test_a_shelf_names_its_documents(halls, uri):
     content = json.loads(read(catalogue(halls), uri)["text"])
     assert content["shelf"]["name"] == "Guides"
-    assert len(content["documents"]) == 120
-    assert halls.docs.calls[-1] == ("list_documents", {"shelf": "Guides", "limit": 200, "offset": 0})
+    assert len(content["documents"]) == 100
+    assert content["next_offset"] == 100
+    assert halls.docs.calls[-1] == ("list_documents", {"shelf": "Guides", "limit": 100, "offset": 0})
 
 
 def test_an_entry_is_whole_and_of_the_servers_project(halls):
@@ -131,7 +135,7 @@ def test_a_project_tells_its_counts_scopes_and_topics(halls):
 def test_a_scope_or_topic_names_its_entries_without_their_text(halls, uri, asked):
     content = json.loads(read(catalogue(halls), uri)["text"])
     assert halls.memory.calls[-1] == ("list_entries", asked)
-    assert len(content["entries"]) == 200
+    assert len(content["entries"]) == 100
     assert content["complete"] is False
     assert "content" not in content["entries"][0]
 
