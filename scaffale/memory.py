@@ -16,7 +16,7 @@ from scaffale.indexer import audit, clock, entries, paths, projects
 from scaffale.indexer.database import Database
 from scaffale.indexer.entries import EntryFilter, EntrySource
 from scaffale.indexer.sync import Projection
-from scaffale.model import CONCEPT, SOURCE_TYPES, STATUSES, Count, Entry, EntryDraft, EntryHit, Filter, Project
+from scaffale.model import CONCEPT, SECRET_RULES, SOURCE_TYPES, STATUSES, Count, Entry, EntryDraft, EntryHit, Filter, Project
 from scaffale.snippet import Highlighter
 from scaffale.text import Query, parse, words
 
@@ -303,7 +303,7 @@ class Memory:
             reason = f" ({row.entry.invalidation_reason})" if row.entry.invalidation_reason else ""
             warnings.append(f"this entry is {row.entry.status}{reason}: do not rely on it")
         links: dict[str, Any] = {"outgoing": [], "incoming_count": 0}
-        return EntryAnswer(row.entry.project_id, _masked(row.entry), links, tuple(warnings))
+        return EntryAnswer(row.entry.project_id, _masked(row), links, tuple(warnings))
 
     def invalidate_entry(
         self,
@@ -362,7 +362,7 @@ class Memory:
         with store[0].read() as connection:
             found = entries.page_by_number(connection, wanted, after, limit + 1)
         more = found[limit - 1].rid if len(found) > limit else None
-        return EntryPage(tuple(_masked(row.entry) for row in found[:limit]), more)
+        return EntryPage(tuple(_masked(row) for row in found[:limit]), more)
 
     def resolve_project(self, project_path: str | None, project_id: str | None) -> Project:
         """Which project the arguments mean. Creates nothing."""
@@ -505,12 +505,12 @@ class Memory:
             with database.read() as connection:
                 rows, total = entries.listing(connection, wanted, limit, offset)
             plain = Highlighter((), projection.stems)
-            return _Found(tuple(_FoundEntry(row.entry, 0.0, 0.0, plain) for row in rows), total, 0, ())
+            return _Found(tuple(_FoundEntry(_masked(row), 0.0, 0.0, plain) for row in rows), total, 0, ())
         query = parse(text)
         query = query._replace(boosts=_place_boosts(query))
         page = hall.search(projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids))
         with database.read() as connection:
-            found = {row.rid: row.entry for row in entries.rows(connection, [hit.id for hit in page.hits])}
+            found = {row.rid: _masked(row) for row in entries.rows(connection, [hit.id for hit in page.hits])}
         highlighter = Highlighter(hall.stems(projection, query), projection.stems)
         hits = tuple(
             _FoundEntry(found[hit.id], hit.score, _place_score(found[hit.id], query), highlighter)
@@ -701,18 +701,22 @@ def _hit(found: _FoundEntry, *, include_content: bool, explain: bool) -> EntryHi
     if e.confidence is not None:
         numbers["confidence"] = e.confidence
     return EntryHit(
-        e.id, e.project_id, e.scope, e.topic, _mask(e.title), _mask(highlighter.snippet(text)), e.tags, e.source_type,
+        e.id, e.project_id, e.scope, e.topic, e.title, highlighter.snippet(text), e.tags, e.source_type,
         e.source_ref, e.status, e.confidence, e.importance, e.created_at, e.updated_at, found.score,
-        _mask(e.content) if include_content else None, numbers if explain else None,
+        e.content if include_content else None, numbers if explain else None,
     )  # fmt: skip
 
 
-def _masked(entry: Entry) -> Entry:
+def _masked(row: entries.Row) -> Entry:
+    """The entry as it may be shown. Certain secrets are masked again on every way out, since rules get better after a
+    text was kept; what the present rules let in needs no second look."""
+    if row.secret_rules == SECRET_RULES:
+        return row.entry
+    entry = row.entry
     return entry._replace(title=_mask(entry.title), content=_mask(entry.content), summary=_mask(entry.summary))
 
 
 def _mask(text: Any) -> Any:  # noqa: ANN401  (a text or None, as it came)
-    """Certain secrets are masked again on every way out: rules get better after a text was kept."""
     from scaffale import secrets
 
     return secrets.mask(text) if text else text

@@ -15,6 +15,7 @@ SOURCE_TYPES = (
     "file_observation", "bug_pattern", "workaround", "user_preference", "environment_note",
 )  # fmt: skip
 CONCEPT = "concept_clarified"  # written by the ledger's promotion alone
+SECRET_RULES = 1  # version of the tier 1 rules of `secrets`: a text checked by these need not be checked again on its way out
 VERIFICATION_HINT = "Operational context, not authority: check documentation, code or ticket before relying on it."
 
 

@@ -30,7 +30,8 @@ class Highlighter:
         self._stems = frozenset(stems)
         self._stem = stem
         # Stemming may change the last letter (`dry` → `dri`), so that one is not asked of a word.
-        self._prefixes = tuple({stem[: min(_PREFIX, max(1, len(stem) - 1))] for stem in self._stems})
+        prefixes = {stem[: min(_PREFIX, max(1, len(stem) - 1))] for stem in self._stems}
+        self._prefixes = [one for one in prefixes if not any(one != other and one.startswith(other) for other in prefixes)]
         self._known: dict[str, str | None] = {}
 
     def snippet(self, text: str, width: int = WIDTH) -> str:
@@ -50,39 +51,39 @@ class Highlighter:
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """`(start, end, stem)` of each matching word at the beginning of the text, ascending."""
-        haystack = fold_in_place(text[:_SCANNED])
-        found: dict[int, tuple[int, int, str]] = {}
+        haystack = f" {fold_in_place(text[:_SCANNED])} "
+        known = self._known
+        found = []
         for prefix in self._prefixes:
             at = haystack.find(prefix)
-            while at >= 0 and len(found) < _MATCHES:
-                end = at + len(prefix)
-                if at == 0 or not haystack[at - 1].isalnum():
-                    boundary = _BOUNDARY.search(haystack, end)
-                    end = boundary.start() if boundary else len(haystack)
-                    stem = self._match(haystack[at:end])
+            left = _MATCHES
+            while at >= 0 and left:
+                end = at + 1
+                if not haystack[at - 1].isalnum():
+                    end = _BOUNDARY.search(haystack, end).start()  # type: ignore[union-attr]  (there is one at the end)
+                    word = haystack[at:end]
+                    stem = known[word] if word in known else self._match(word)
                     if stem is not None:
-                        found[at] = (at, end, stem)
+                        found.append((at - 1, end - 1, stem))
+                        left -= 1
                 at = haystack.find(prefix, end)
-        return [found[at] for at in sorted(found)]
+        found.sort()
+        return found
 
     def _match(self, word: str) -> str | None:
-        try:
-            return self._known[word]
-        except KeyError:
-            stem = next((stem for stem in self._stem(word) if stem in self._stems), None)
-            self._known[word] = stem
-            return stem
+        stem = next((stem for stem in self._stem(word) if stem in self._stems), None)
+        self._known[word] = stem
+        return stem
 
 
 def _best_start(matches: list[tuple[int, int, str]], width: int) -> int:
     """Where the window begins that holds most distinct words; the earliest of equals."""
     best, start = 0, 0
+    possible = len({stem for _, _, stem in matches})
     for i, (left, _, _) in enumerate(matches):
-        distinct = set()
-        for _, right, stem in matches[i:]:
-            if right > left + width - _LEAD:
-                break
-            distinct.add(stem)
+        if best == possible:
+            break
+        distinct = {stem for _, right, stem in matches[i:] if right <= left + width - _LEAD}
         if len(distinct) > best:
             best, start = len(distinct), left
     return start

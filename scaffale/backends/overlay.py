@@ -63,6 +63,7 @@ class Overlay:
     def __init__(self, analyse: Callable[[str], list[str]]) -> None:
         self._analyse = analyse
         self._owners: dict[int, tuple[int, list[int]]] = {}  # owner → (seq of its last change, slots)
+        self.hidden: set[int] = set()  # owners whose passages in the commit are out of date
         self._slots: dict[int, _Slot] = {}
         self._postings: dict[tuple[str, str], dict[int, int]] = {}  # (field, token) → slot → term frequency
         self._next = 0
@@ -71,18 +72,15 @@ class Overlay:
         return len(self._owners)
 
     @property
-    def owners(self) -> Collection[int]:
-        """Those whose passages in the commit are out of date."""
-        return self._owners.keys()
-
-    @property
     def passages(self) -> int:
         """How many passages stand in the overlay."""
         return len(self._slots)
 
-    def put(self, seq: int, owner: int, passages: Sequence[Passage]) -> None:
-        """The owner looks like this since journal line `seq`."""
+    def put(self, seq: int, owner: int, passages: Sequence[Passage], *, committed: bool) -> None:
+        """The owner looks like this since journal line `seq`. `committed`: the commit holds older passages of it."""
         self._forget(owner)
+        if committed:
+            self.hidden.add(owner)
         slots = []
         for passage in passages:
             slot, self._next = self._next, self._next + 1
@@ -105,6 +103,7 @@ class Overlay:
     def clear(self) -> None:
         """Forget everything."""
         self._owners.clear()
+        self.hidden.clear()
         self._slots.clear()
         self._postings.clear()
 
@@ -138,6 +137,7 @@ class Overlay:
         return length
 
     def _forget(self, owner: int) -> None:
+        self.hidden.discard(owner)
         _, slots = self._owners.pop(owner, (0, []))
         for slot in slots:
             for field, words in self._slots.pop(slot).tokens.items():

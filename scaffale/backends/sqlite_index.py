@@ -86,7 +86,7 @@ class SqliteIndex:
         """Show changes on top of the commit."""
         with self._lock:
             for seq, owner, passages in changes:
-                self._overlay.put(seq, owner, passages)
+                self._overlay.put(seq, owner, passages, committed=True)
             self._level = upto
 
     def level(self) -> Watermark | None:
@@ -106,7 +106,7 @@ class SqliteIndex:
             # Under one lock: the commit that is read and the overlay that hides parts of it belong together.
             statistics = self.statistics(clauses)
             newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
-            hidden = [*self._overlay.owners, *exclude]
+            hidden = [*self._overlay.hidden, *exclude]
             committed, total, truncated = self.matches(clauses, query.boosts, filter, k, hidden)
         return Hits(closed([*committed, *newer], k), total + len(newer), truncated)
 

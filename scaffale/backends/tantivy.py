@@ -115,7 +115,8 @@ class TantivyIndex:
         """Show changes on top of the commit."""
         with self._lock:
             for seq, owner, passages in changes:
-                self._overlay.put(seq, owner, passages)
+                committed = self._searcher.doc_freq("owner", owner) > 0
+                self._overlay.put(seq, owner, passages, committed=committed)
             self._level = upto
 
     def level(self) -> Watermark | None:
@@ -138,7 +139,7 @@ class TantivyIndex:
         with self._lock:
             searcher, statistics = self._searcher, self._statistics
             newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
-            hidden = {*self._overlay.owners, *exclude}
+            hidden = {*self._overlay.hidden, *exclude}
         with _border("search"):
             committed, total, truncated = self._search_commit(searcher, self._engine_query(clauses, query, filter, hidden), k)
         return Hits(closed([*committed, *newer], k) if newer else committed, total + len(newer), truncated)
@@ -159,12 +160,17 @@ class TantivyIndex:
             result = searcher.search(query, limit)
             hits: list[tuple[float, tantivy.DocAddress]] = result.hits
             total: int = result.count  # type: ignore[attr-defined]
-            open_end = len(hits) < total and len(hits) > k and rounded(hits[k - 1][0]) == rounded(hits[-1][0])
+            last = rounded(hits[k - 1][0]) if len(hits) > k else 0.0
+            open_end = len(hits) < total and len(hits) > k and last == rounded(hits[-1][0])
             if not open_end or limit >= TIED_HITS_CAP:
                 break
             limit = TIED_HITS_CAP if limit > k + OVERFETCH else limit * 8
-        last = rounded(hits[k - 1][0]) if len(hits) > k else 0.0
-        kept = [(rounded(score), address) for score, address in hits if rounded(score) >= last]
+        kept = []
+        for score, address in hits:
+            score = rounded(score)
+            if score < last:
+                break
+            kept.append((score, address))
         addresses = [address for _, address in kept]
         columns = [searcher.fast_field_values(name, addresses) for name in ("id", "owner", "importance", "confidence", "updated")]
         return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in zip(kept, *columns, strict=True)], total, open_end

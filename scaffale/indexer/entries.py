@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import audit, journal, projects
 from scaffale.indexer.database import Database, Migration, Schema
-from scaffale.model import STATUSES, VERIFICATION_HINT, Count, Entry, Passage
+from scaffale.model import SECRET_RULES, STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ def _create_memory(connection: apsw.Connection) -> None:
         " content TEXT NOT NULL, summary TEXT, source_type TEXT NOT NULL, source_ref TEXT, source_path TEXT,"
         " source_uri TEXT, content_sha256 TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'active', confidence REAL,"
         " importance INTEGER NOT NULL DEFAULT 3, created_by TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,"
-        " invalidated_at TEXT, invalidation_reason TEXT, metadata_json TEXT) STRICT",
+        " invalidated_at TEXT, invalidation_reason TEXT, metadata_json TEXT, secret_rules INTEGER) STRICT",
         "CREATE INDEX memory_entries_hash ON memory_entries (project_id, content_sha256)",
         "CREATE INDEX memory_entries_place ON memory_entries (project_id, status, scope, topic)",
         "CREATE TABLE memory_tags (id INTEGER PRIMARY KEY, project_id TEXT NOT NULL REFERENCES projects (id),"
@@ -71,10 +71,11 @@ class EntryFilter(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An entry with its number in the store."""
+    """An entry with its number in the store, and the version of the secret rules that its text was checked by."""
 
     rid: int
     entry: Entry
+    secret_rules: int | None
 
 
 class EntrySource:
@@ -95,7 +96,7 @@ class EntrySource:
 
 def passage(row: Row) -> Passage:
     """What an index sees of an entry."""
-    rid, e = row
+    rid, e, _ = row
     return Passage(
         id=rid,
         owner=rid,
@@ -138,15 +139,15 @@ def facet_clauses(filter: EntryFilter) -> tuple[tuple[str, ...], ...]:
 
 
 def add(connection: apsw.Connection, id: str, project_id: str, draft: EntryDraft, sha256: str, actor: str, now: str) -> int:
-    """A new active entry with its tags and journal line; returns its number. The project must be registered."""
+    """A new active entry, checked for secrets, with its tags and journal line; returns its number. The project is there."""
     d = draft
     connection.execute(
         "INSERT INTO memory_entries (id, project_id, scope, topic, title, content, summary, source_type, source_ref,"
-        " source_path, source_uri, content_sha256, confidence, importance, created_by, created_at, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " source_path, source_uri, content_sha256, confidence, importance, created_by, created_at, updated_at,"
+        " secret_rules) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             id, project_id, d.scope, d.topic, d.title, d.content, d.summary, d.source_type, d.source_ref,
-            d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now,
+            d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now, SECRET_RULES,
         ),
     )  # fmt: skip
     rid = connection.last_insert_rowid()
@@ -194,7 +195,7 @@ _BEAR_TAG = "INSERT INTO memory_entry_tags SELECT ?, id FROM memory_tags WHERE p
 def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
     """The entries of these numbers, ascending; missing ones are left out."""
     found = connection.execute(
-        f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e"
+        f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e"
         " WHERE e.rid IN (SELECT value FROM json_each(?)) ORDER BY e.rid",
         (json.dumps(list(rids)),),
     )
@@ -203,7 +204,7 @@ def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
 
 def find(connection: apsw.Connection, id: str) -> Row | None:
     """The entry of this id, of any project."""
-    row = connection.execute(f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE e.id = ?", (id,)).fetchone()
+    row = connection.execute(f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE e.id = ?", (id,)).fetchone()
     return _row(row) if row else None
 
 
@@ -219,7 +220,7 @@ def listing(connection: apsw.Connection, filter: EntryFilter, limit: int, offset
     """A page in the order of searches without a query: status, importance, confidence, freshness, id; and the total."""
     where, parameters = _where(filter)
     found = connection.execute(
-        f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where}"
+        f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where}"
         f" ORDER BY {_STATUS_ORDER}, e.importance DESC, e.confidence DESC NULLS LAST, e.updated_at DESC, e.id"
         " LIMIT ? OFFSET ?",
         (*parameters, limit, offset),
@@ -232,7 +233,7 @@ def page_by_number(connection: apsw.Connection, filter: EntryFilter, after: int,
     """Entries above a number, ascending: pages that stay put while others write."""
     where, parameters = _where(filter)
     found = connection.execute(
-        f"SELECT e.rid, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where} AND e.rid > ? ORDER BY e.rid LIMIT ?",
+        f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where} AND e.rid > ? ORDER BY e.rid LIMIT ?",
         (*parameters, after, limit),
     )
     return [_row(row) for row in found]
@@ -285,4 +286,5 @@ def _where(filter: EntryFilter) -> tuple[str, tuple[str, ...]]:
 
 
 def _row(row: tuple[Any, ...]) -> Row:
-    return Row(row[0], Entry._make((*row[1:-1], tuple(json.loads(row[-1])), VERIFICATION_HINT)))
+    rid, rules, *columns, tags = row
+    return Row(rid, Entry._make((*columns, tuple(json.loads(tags)), VERIFICATION_HINT)), rules)

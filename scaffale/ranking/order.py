@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
     from scaffale.model import Hit
 
-DIGITS = 4
-
-
 def rounded(score: float) -> float:
-    """The score that ranks: four significant digits, since an engine's scores of common words can be tiny."""
-    return float(f"{score:.{DIGITS}g}")
+    """The score that ranks: two decimals, or four significant digits below 1, where scores of common words may lie."""
+    return round(score, 2) if score >= 1.0 else float(f"{score:.4g}")
 
 
 def sort_key(hit: Hit) -> tuple[float, int, float, int]:
