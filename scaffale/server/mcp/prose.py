@@ -210,4 +210,5 @@ def _brief(value: object) -> str:
 
 
 def _facts(answer: Answer, *, leave_out: tuple[str, ...]) -> str:
-    return "\n".join(f"{name}: {_brief(value)}" for name, value in answer.items() if name not in leave_out)
+    told = {name: value for name, value in answer.items() if name not in leave_out and value not in ({}, [], "")}
+    return "\n".join(f"{name}: {_brief(value)}" for name, value in told.items())

@@ -165,7 +165,7 @@ class Catalogue:
         shelf = next((s for s in docs.list_shelves().shelves if s.id == int(number)), None)
         if shelf is None:
             raise NotFound(f"no shelf {number}")
-        documents = plain(docs.list_documents(shelf=shelf.name, limit=LISTED))
+        documents = plain(docs.list_documents(shelf=shelf.uri, limit=LISTED))
         return _json({"shelf": plain(shelf), **documents})
 
     def _read_entry(self, entry: str) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_a_shelf_names_its_documents(halls, uri):
     assert content["shelf"]["name"] == "Guides"
     assert len(content["documents"]) == 100
     assert content["next_offset"] == 100
-    assert halls.docs.calls[-1] == ("list_documents", {"shelf": "Guides", "limit": 100, "offset": 0})
+    assert halls.docs.calls[-1] == ("list_documents", {"shelf": "docs://shelf/7-guides", "limit": 100, "offset": 0})
 
 
 def test_an_entry_is_whole_and_of_the_servers_project(halls):
