@@ -685,11 +685,12 @@ def _by_status(wanted: EntryFilter) -> list[Filter]:
 
 def _place_boosts(query: Query) -> tuple[tuple[str, float], ...]:
     names = dict.fromkeys(name for name in (slug(query.text), *(slug(term.text) for term in query.terms)) if name)
-    return tuple((f"{key}={name}", PLACE_BOOST) for name in list(names)[:8] for key in ("scope", "topic"))
+    return tuple((f"place={name}", PLACE_BOOST) for name in list(names)[:8])
 
 
 def _place_score(entry: Entry, query: Query) -> float:
-    return sum(boost for facet, boost in query.boosts if facet in (f"scope={entry.scope}", f"topic={entry.topic}"))
+    places = {f"place={entry.scope}", f"place={entry.topic}"}
+    return sum(boost for facet, boost in query.boosts if facet in places)
 
 
 def _hit(found: _FoundEntry, *, include_content: bool, explain: bool) -> EntryHit:

@@ -53,9 +53,9 @@ _COLUMNS = (
     " e.source_uri, e.content_sha256, e.status, e.confidence, e.importance, e.created_by, e.created_at, e.updated_at,"
     " e.invalidated_at, e.invalidation_reason"
 )
-_TAGS = (
-    "(SELECT json_group_array(name) FROM (SELECT t.name FROM memory_entry_tags AS et JOIN memory_tags AS t"
-    " ON t.id = et.tag_id WHERE et.entry_id = e.id ORDER BY t.name))"
+_TAGS = (  # none holds a blank
+    "(SELECT group_concat(t.name, ' ' ORDER BY t.name) FROM memory_entry_tags AS et JOIN memory_tags AS t"
+    " ON t.id = et.tag_id WHERE et.entry_id = e.id)"
 )
 
 
@@ -111,6 +111,7 @@ def passage(row: Row) -> Passage:
             f"scope={e.scope}",
             f"topic={e.topic}",
             f"source={e.source_type}",
+            *(f"place={name}" for name in dict.fromkeys((e.scope, e.topic))),
             *(f"tag={tag}" for tag in e.tags),
         ),
         importance=e.importance,
@@ -287,4 +288,4 @@ def _where(filter: EntryFilter) -> tuple[str, tuple[str, ...]]:
 
 def _row(row: tuple[Any, ...]) -> Row:
     rid, rules, *columns, tags = row
-    return Row(rid, Entry._make((*columns, tuple(json.loads(tags)), VERIFICATION_HINT)), rules)
+    return Row(rid, Entry._make((*columns, tuple(tags.split()) if tags else (), VERIFICATION_HINT)), rules)
