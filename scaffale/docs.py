@@ -145,8 +145,14 @@ class DocsSource:
         return shelves.owners(connection, after, limit)
 
     def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
-        """The sections of each document that say something."""
-        return shelves.passages(connection, owners)
+        """The sections of each document that say something, certain secrets masked."""
+        from scaffale import secrets
+
+        found = shelves.passages(connection, owners)
+        for owner, passages in found.items():
+            if secrets.find("\n\n".join(passage.body for passage in passages), 1):
+                found[owner] = [passage._replace(body=secrets.mask(passage.body)) for passage in passages]
+        return found
 
 
 class Docs:
