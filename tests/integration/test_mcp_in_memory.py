@@ -220,6 +220,13 @@ def test_a_defect_is_logged_and_answered_without_its_text(halls, era, query, cap
     assert "memory_search failed" in caplog.text and "Traceback" in caplog.text
 
 
+def test_a_defect_of_the_checks_is_no_exception(halls, era, monkeypatch, caplog):
+    monkeypatch.setattr("scaffale.server.mcp.registry.require", lambda *_, **__: 1 / 0)
+    result = call(halls, era, "docs_navigation", {"action": "search", "query": "x"})
+    assert result.structured_content["error_code"] == "INTERNAL"
+    assert "ZeroDivisionError" in caplog.text
+
+
 def test_an_unknown_tool_is_a_protocol_error(halls, era):
     for name in ("no_such_tool", "docs_navigation"):
         error = refusal(halls, era, partial(Client.call_tool, name=name, arguments={}), tools="memory")

@@ -1,4 +1,7 @@
-"""A server process over fake halls, spoken to in raw lines: every request is answered once, and the end is clean."""
+"""A server process spoken to in raw lines: every request is answered once, and the end is clean.
+
+Most of it runs over fake halls, which can be slow and fail on demand; bad lines are put to the program itself, too.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ import pytest
 from bad_lines import ID
 
 SERVER = os.path.join(os.path.dirname(__file__), "fake_server.py")
+PROGRAM = ("-c", "import sys; from scaffale.server.cli import main; sys.exit(main())", "serve")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and process trees of POSIX")
 
@@ -24,14 +28,14 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and process 
 class Peer:
     """A client that knows nothing but lines."""
 
-    def __init__(self, *arguments: str, **options) -> None:
+    def __init__(self, *arguments: str, program: tuple[str, ...] = (SERVER,), home: str | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, SERVER, *arguments],
+            [sys.executable, *program, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=ENVIRONMENT,
-            **options,
+            env=ENVIRONMENT if home is None else {**ENVIRONMENT, "HOME": home},
+            cwd=home,
         )
         self._last_id = 1_000
         self._pending = b""
@@ -96,8 +100,8 @@ def _call(request_id: object, name: str, arguments: dict) -> bytes:
 def start():
     peers = []
 
-    def start(*arguments: str, **options) -> Peer:
-        peers.append(Peer(*arguments, **options))
+    def start(*arguments: str) -> Peer:
+        peers.append(Peer(*arguments))
         return peers[-1]
 
     yield start
@@ -112,6 +116,20 @@ def peer():
     one.close()
 
 
+@pytest.fixture(scope="module")
+def real(tmp_path_factory):
+    home = str(tmp_path_factory.mktemp("home"))
+    one = Peer("--tools", "all", "--project", "home", program=PROGRAM, home=home)
+    yield one.open()
+    one.close()
+
+
+@pytest.fixture(params=["fake", "real"])
+def either(request):
+    """A server over fake halls, and the program as it is installed."""
+    return request.getfixturevalue("peer" if request.param == "fake" else "real")
+
+
 # --- every line gets what it is due ---------------------------------------------------------------------------------
 
 REFUSED = [(line, None, bad_lines.PARSE) for line in bad_lines.NOT_JSON] + bad_lines.NO_REQUEST + bad_lines.BAD_REQUESTS
@@ -119,66 +137,66 @@ JUDGED = [(line, ID, code) for line, code in bad_lines.FOR_THE_SERVER]
 
 
 @pytest.mark.parametrize(("line", "answered", "code"), REFUSED + JUDGED, ids=lambda part: repr(part)[:70])
-def test_a_bad_line_is_answered_once_and_the_server_goes_on(peer, line, answered, code):
-    request_id = peer.new_id()
-    peer.send(line.replace(b"ID", str(request_id).encode()))
-    answer = peer.receive()
+def test_a_bad_line_is_answered_once_and_the_server_goes_on(either, line, answered, code):
+    request_id = either.new_id()
+    either.send(line.replace(b"ID", str(request_id).encode()))
+    answer = either.receive()
     assert answer["jsonrpc"] == "2.0"
     assert answer["id"] == (request_id if answered is ID else answered)
     assert answer["error"]["code"] == code
     assert "Traceback" not in answer["error"]["message"]
-    assert peer.request("ping")["result"] == {}  # and nothing came in between
+    assert either.request("ping")["result"] == {}  # and nothing came in between
 
 
 @pytest.mark.parametrize("line", bad_lines.SILENT)
-def test_a_line_that_asks_for_nothing_is_not_answered(peer, line):
-    peer.send(line)
-    assert peer.request("ping")["result"] == {}
+def test_a_line_that_asks_for_nothing_is_not_answered(either, line):
+    either.send(line)
+    assert either.request("ping")["result"] == {}
 
 
 @pytest.mark.parametrize("line", bad_lines.REFUSED_CALLS, ids=lambda line: repr(line)[90:150])
-def test_bad_arguments_are_an_error_of_the_tool(peer, line):
-    request_id = peer.new_id()
-    peer.send(line.replace(b"ID", str(request_id).encode()))
-    answer = peer.receive()
+def test_bad_arguments_are_an_error_of_the_tool(either, line):
+    request_id = either.new_id()
+    either.send(line.replace(b"ID", str(request_id).encode()))
+    answer = either.receive()
     assert answer["id"] == request_id
     assert answer["result"]["isError"] is True
     assert answer["result"]["structuredContent"]["error_code"] == "INVALID_PARAM"
-    assert peer.request("ping")["result"] == {}
+    assert either.request("ping")["result"] == {}
 
 
-def test_all_bad_lines_at_once(peer):
-    numbered = [(line, answered, peer.new_id()) for line, answered, _ in REFUSED + JUDGED]
-    peer.send(*(line.replace(b"ID", str(number).encode()) for line, _, number in numbered))
+def test_all_bad_lines_at_once(either):
+    numbered = [(line, answered, either.new_id()) for line, answered, _ in REFUSED + JUDGED]
+    either.send(*(line.replace(b"ID", str(number).encode()) for line, _, number in numbered))
     expected = sorted(repr(number if answered is ID else answered) for _, answered, number in numbered)
-    assert sorted(repr(peer.receive()["id"]) for _ in numbered) == expected
-    assert peer.request("ping")["result"] == {}
+    assert sorted(repr(either.receive()["id"]) for _ in numbered) == expected
+    assert either.request("ping")["result"] == {}
 
 
-def test_any_id_comes_back_as_it_was_sent(peer):
+def test_any_id_comes_back_as_it_was_sent(either):
     for request_id in (0, -5, 2**60, "", "seven", "7", "perché", "a" * 1_000, "tab\t\u2028", "\x00"):
-        peer.send(_line({"jsonrpc": "2.0", "id": request_id, "method": "ping"}))
-        assert peer.receive()["id"] == request_id
+        either.send(_line({"jsonrpc": "2.0", "id": request_id, "method": "ping"}))
+        assert either.receive()["id"] == request_id
 
 
-def test_a_huge_line_is_refused_by_its_id_and_skipped(peer):
-    request_id = peer.new_id()
+def test_a_huge_line_is_refused_by_its_id_and_skipped(either):
+    request_id = either.new_id()
     for line in (
         b'{"jsonrpc":"2.0","id":%d,"method":"ping","params":{"x":"%s"}}' % (request_id, b"x" * 17_000_000),
         b'{"method":"ping","params":{"x":"%s"},"jsonrpc":"2.0","id":%d}' % (b"x" * 17_000_000, request_id),
     ):
-        peer.send(line)
-        answer = peer.receive()
+        either.send(line)
+        answer = either.receive()
         assert answer["id"] == request_id
         assert answer["error"]["code"] == bad_lines.INVALID_REQUEST
-    assert peer.request("ping")["result"] == {}
+    assert either.request("ping")["result"] == {}
 
 
-def test_a_large_legal_line_is_served(peer):
-    peer.send(_call(1, "memory_search", {"query": "x" * 2_000_000, "project_id": "p"}))
-    assert peer.receive()["result"]["structuredContent"]["error_code"] == "LIMIT_EXCEEDED"
-    peer.send(_call(2, "memory_search", {"query": "( " * 400_000, "project_id": "p"}))
-    assert peer.receive()["result"]["structuredContent"]["ok"] is True
+def test_a_large_legal_line_is_served(either):
+    either.send(_call(1, "memory_search", {"query": "x" * 2_000_000, "project_id": "p"}))
+    assert either.receive()["result"]["structuredContent"]["error_code"] == "LIMIT_EXCEEDED"
+    either.send(_call(2, "memory_search", {"query": "( " * 400_000, "project_id": "p"}))
+    assert either.receive()["result"]["structuredContent"]["ok"] is True
 
 
 def test_many_requests_at_once_are_all_answered(peer):

@@ -21,10 +21,10 @@ from scaffale.server.mcp import results
 from scaffale.server.mcp.registry import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Mapping
 
     from scaffale.server.mcp.halls import Halls
-    from scaffale.server.mcp.registry import Prepared
+    from scaffale.server.mcp.registry import Prepared, ToolSpec
 
     Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]
 
@@ -43,11 +43,17 @@ class Desk:
         self._quick = anyio.CapacityLimiter(QUICK_CALLS)
         self._long = anyio.CapacityLimiter(LONG_JOBS)
 
-    async def call(self, tool: str, prepared: Prepared, actor: str, report: Report) -> dict[str, Any]:
-        """The result of a prepared call, be it an answer or an error. Raises nothing but cancellation."""
+    async def call(
+        self, spec: ToolSpec, given: Mapping[str, Any] | None, actor: str, report: Report
+    ) -> dict[str, Any]:
+        """The result of a call, be it an answer or an error. Raises nothing but cancellation."""
+        try:
+            prepared = spec.prepare(given)
+        except BaseException as error:
+            return _failure(spec.name, error)
         call = Call(self.halls, prepared.arguments, actor, _throttled(report))
         limiter = self._long if prepared.verb.bulk else self._quick
-        return await anyio.to_thread.run_sync(partial(_answer, tool, prepared, call), limiter=limiter)
+        return await anyio.to_thread.run_sync(partial(_answer, spec.name, prepared, call), limiter=limiter)
 
     async def ask(self, question: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """What a quick question to the halls answers; what it raises is raised here."""
@@ -62,13 +68,17 @@ class Desk:
 def _answer(tool: str, prepared: Prepared, call: Call) -> dict[str, Any]:
     try:
         return results.success(prepared.verb.run(call), prepared.verb, prepared.warnings)
-    except ScaffaleError as error:
-        return results.failure(error)
     except BaseException as error:
-        if not is_defect(error):
-            raise
-        log.exception("%s failed", tool)
-        return results.failure(Internal(results.SEE_LOG))
+        return _failure(tool, error)
+
+
+def _failure(tool: str, error: BaseException) -> dict[str, Any]:
+    if isinstance(error, ScaffaleError):
+        return results.failure(error)
+    if not is_defect(error):
+        raise error
+    log.error("%s failed", tool, exc_info=error)
+    return results.failure(Internal(results.SEE_LOG))
 
 
 def is_defect(error: BaseException) -> bool:

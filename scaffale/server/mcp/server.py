@@ -128,11 +128,7 @@ def _calls(desk: Desk, specs: dict[str, ToolSpec]) -> Handler[CallToolRequestPar
         spec = specs.get(params.name)
         if spec is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.visible(params.name[:80])}")
-        try:
-            prepared = spec.prepare(params.arguments)
-        except ScaffaleError as error:
-            return _complete(results.failure(error))
-        return _complete(await desk.call(spec.name, prepared, _actor(context), context.session.report_progress))
+        return _complete(await desk.call(spec, params.arguments, _actor(context), context.session.report_progress))
 
     return handler
 

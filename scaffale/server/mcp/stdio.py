@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 MOST_OPEN = 1_000  # requests read ahead; the pipe holds back the rest
 DRAIN_S = 1.0  # how long answers are waited for when there is nobody left to ask
 FLUSH_S = 0.4
-LEAVE_WITHIN_S = 1.8
+LEAVE_WITHIN_S = 1.6
 PARENT_CHECK_S = 0.5
 
 
@@ -87,14 +87,16 @@ class _Wire:
 
     def _read(self) -> None:
         """The reading thread. It stands still while too much is open."""
-        with suppress(OSError):
+        try:
             for line in split(partial(os.read, self._receive)):
                 message = understand(line)
                 if message is not None:
                     self._room.acquire()
-                    if not self._in_loop(self._take, message):
-                        return
-        self._in_loop(self._no_more.set)
+                    self._in_loop(self._take, message)
+        except OSError:
+            return  # nothing more can be read: the same as its end
+        finally:
+            self._in_loop(self._no_more.set)
 
     def _take(self, message: JSONRPCRequest | JSONRPCNotification | Refusal) -> None:
         if isinstance(message, Refusal):
@@ -168,12 +170,9 @@ class _Wire:
             async for _ in signals:
                 self._no_more.set()
 
-    def _in_loop(self, act: Callable[..., object], *arguments: object) -> bool:
-        try:
+    def _in_loop(self, act: Callable[..., object], *arguments: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: the process is about to end
             self._loop.call_soon_threadsafe(act, *arguments)
-        except RuntimeError:  # the loop is closed
-            return False
-        return True
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
