@@ -3,7 +3,14 @@
 `ID` in a line stands for an id that the test chooses; as an answer's id it means that same id.
 """
 
-ID = object()
+
+
+class _Chosen:
+    def __repr__(self) -> str:
+        return "ID"
+
+
+ID = _Chosen()
 
 PARSE, INVALID_REQUEST, INVALID_PARAMS, NO_METHOD = -32700, -32600, -32602, -32601
 
