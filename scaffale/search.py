@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.ranking.order import ordered
-from scaffale.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +78,7 @@ def search_owners(
 
 def stems(projection: Projection, query: Query) -> set[str]:
     """The index's terms of the query, for snippets."""
-    return {stem for term in query.terms for stem in projection.stems(plain(term.text))}
+    return {stem for term in query.terms for stem in projection.stems(term.text)}
 
 
 def _warnings(given: Sequence[str], truncated: bool, query: Query, lag: int) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scaffale.model import Hit
 from scaffale.ranking import bm25
 from scaffale.ranking.order import rounded
-from scaffale.text import fields, plain
+from scaffale.text import fields, italian, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -33,12 +33,15 @@ class Clause(NamedTuple):
 
 
 def analysed(query: Query, analyse: Callable[[str], list[str]]) -> list[Clause]:
-    """The clauses of a query: each distinct run of tokens once, with its greatest weight."""
+    """The clauses of a query: each distinct run of tokens once, with its greatest weight. Each word is asked for as
+    English passages hold it and as Italian ones do; mostly these are different terms, of which a passage has one."""
     clauses: dict[tuple[str, ...], float] = {}
     for term in query.terms:
-        tokens = tuple(analyse(plain(term.text))[:MAX_TOKENS])
-        if tokens:
-            clauses[tokens] = max(term.weight, clauses.get(tokens, 0.0))
+        text = plain(term.text)
+        for form in (text, italian(text)):
+            tokens = tuple(analyse(form)[:MAX_TOKENS])
+            if tokens:
+                clauses[tokens] = max(term.weight, clauses.get(tokens, 0.0))
     return [Clause(tokens, weight) for tokens, weight in clauses.items()]
 
 

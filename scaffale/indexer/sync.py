@@ -20,6 +20,7 @@ from scaffale.backends.ports import WriterBusy
 from scaffale.errors import IndexUnusable, ScaffaleError
 from scaffale.indexer import journal
 from scaffale.model import Hits, Watermark
+from scaffale.text import italian, plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -95,9 +96,10 @@ class Projection:
         return Answer(self._search_store(query, filter, k, exclude), 0, (*self._notes, BUILDING))
 
     def stems(self, text: str) -> list[str]:
-        """The terms of a text as the serving engine has them; for snippets."""
+        """The terms of a text as the serving engine may have them, in English passages or Italian; for snippets."""
         handle = self._handle
-        return handle.stems(text) if handle else []
+        text = plain(text)
+        return [*handle.stems(text), *handle.stems(italian(text))] if handle else []
 
     def lag(self) -> dict[str, int]:
         """`uncommitted`: changes that searches show from memory; `unsearchable`: changes of running scans."""
