@@ -36,6 +36,7 @@ class Settings(NamedTuple):
 
     `sources` says for each key (`MEMORY_MAX_TAGS`, ...) where its value came from: `default`, `environment`,
     `memory.config.json at PATH` or `.env of FOLDER`. `warnings` names what was ignored while loading.
+    `allowed_secrets` holds kinds of secrets (`scaffale.secrets`) that may be stored as they are.
     Empty `memory_allowed_roots`: the project folder of a call is its root. Empty `docs_allowed_roots`: a server on
     stdio scans what its user may read, one on HTTP nothing.
     """
@@ -118,12 +119,25 @@ def load(environ: Mapping[str, str], cwd: str) -> Settings:
         if environ.get(name)
     ]
     settings = Settings(**values, sources=sources)
+    _check_apart(settings)
     local = _discover(cwd, settings.memory_allowed_roots)
     if local is not None:
         said, ignored = _env_of(local, settings.memory_allowed_roots)
         settings, more = _narrow(settings, said, local, settings.memory_allowed_roots)
         warnings += ignored + more
     return settings._replace(warnings=tuple(warnings))
+
+
+def _check_apart(settings: Settings) -> None:
+    """Each store is a file of its own, which nothing else may open: a second hand on it drops SQLite's locks."""
+    memory, docs = files.real(settings.memory_db_path), files.real(settings.docs_db_path)
+    if os.path.normcase(memory) == os.path.normcase(docs):
+        raise InvalidParam(f"MEMORY_DB_PATH and DOCS_DB_PATH both name {memory}; memory and documents never share a file")
+    if settings.audit_jsonl is None:
+        return
+    mirror = os.path.normcase(files.real(settings.audit_jsonl))
+    if mirror in [os.path.normcase(store + part) for store in (memory, docs) for part in ("", "-wal", "-shm", "-journal")]:
+        raise InvalidParam(f"MEMORY_AUDIT_JSONL names {settings.audit_jsonl}, which belongs to a store; choose another file")
 
 
 def for_project(settings: Settings, folder: str, *, top: str | None = None) -> ProjectSettings:

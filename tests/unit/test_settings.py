@@ -109,6 +109,19 @@ def test_a_value_that_does_not_parse_is_named_with_key_value_and_source(home, wo
     assert expected in caught.value.detail
 
 
+def test_memory_and_documents_never_share_a_file(home, work, tmp_path):
+    (tmp_path / "link").symlink_to(work)
+    with pytest.raises(InvalidParam, match="MEMORY_DB_PATH and DOCS_DB_PATH"):
+        load(home, work, MEMORY_DB_PATH=work / "x.sqlite", DOCS_DB_PATH=tmp_path / "link" / "x.sqlite")
+
+
+@pytest.mark.parametrize("part", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("store", ["MEMORY_DB_PATH", "DOCS_DB_PATH"])
+def test_the_audit_mirror_is_no_part_of_a_store(home, work, store, part):
+    with pytest.raises(InvalidParam, match="MEMORY_AUDIT_JSONL"):
+        load(home, work, MEMORY_AUDIT_JSONL=work / f"x.sqlite{part}", **{store: work / "x.sqlite"})
+
+
 def test_a_domain_key_in_the_environment_is_ignored_aloud(home, work):
     (warning,) = load(home, work, MEMORY_PROJECT_ID="x").warnings
     assert "MEMORY_PROJECT_ID" in warning
