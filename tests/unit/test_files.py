@@ -104,6 +104,21 @@ def test_no_descriptor_stays_open(tmp_path):
     assert len(os.listdir("/dev/fd")) == before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="plays the part of macOS with the help of /proc")
+def test_a_path_gets_the_spelling_of_the_file_system_where_it_exists(tmp_path, monkeypatch):
+    import fcntl
+
+    def spelling(descriptor, command, buffer):
+        assert (command, len(buffer)) == (50, 1024)
+        return os.readlink(f"/proc/self/fd/{descriptor}").replace("proj", "Proj").encode().ljust(1024, b"\0")
+
+    (tmp_path / "proj").mkdir()
+    monkeypatch.setattr(fcntl, "fcntl", spelling)
+    monkeypatch.setattr(files.sys, "platform", "darwin")
+    assert files.real(str(tmp_path / "proj")) == str(tmp_path / "Proj")
+    assert files.real(str(tmp_path / "proj/none/a.md")) == str(tmp_path / "Proj/none/a.md")
+
+
 @posix
 def test_inside_is_not_a_prefix_of_letters():
     assert files.is_inside("/a/b", "/a/b")

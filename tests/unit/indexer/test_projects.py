@@ -84,7 +84,7 @@ def test_a_name_is_found_for_everyone(tmp_path):
 
 def test_an_id_alone_has_no_path_and_no_roots():
     found = resolve(project_id="only")
-    assert found == (Project("only"), BASE, settings.DomainKeys(), (), None, (), True)
+    assert found == (Project("only"), BASE, settings.DomainKeys(), (), None, (), True, False)
     assert resolve(project_id="only", base=BASE._replace(memory_allowed_roots=("/r",))).roots == ("/r",)
 
 
@@ -184,6 +184,17 @@ def test_registering_makes_known_and_remembers_the_folder(tmp_path, connection):
     assert resolve(project_id=known.project.id, known=lookup(connection)).project == known.project._replace(
         canonical_path=None
     )
+
+
+def test_a_project_is_registered_as_it_is_until_something_of_it_changes(tmp_path, connection):
+    path = folder(tmp_path / "app", config=ORIGIN)
+    assert not resolve(path, known=lookup(connection)).registered
+    write(connection, resolve(path))
+    assert resolve(path, known=lookup(connection)).registered
+    assert resolve(project_id="git:github.com/Owner/repo", known=lookup(connection)).registered
+    assert not resolve(folder(tmp_path / "clone", config=ORIGIN), known=lookup(connection)).registered
+    (path / ".env").write_text("MEMORY_PROJECT_DISPLAY_NAME=New")
+    assert not resolve(path, known=lookup(connection)).registered
 
 
 def test_registering_again_changes_nothing(tmp_path, connection):
