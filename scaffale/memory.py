@@ -723,13 +723,19 @@ def _mask(text: Any) -> Any:  # noqa: ANN401  (a text or None, as it came)
     return secrets.mask(text) if text else text
 
 
+_SEARCHED_FOR_SECRETS = ("content", "title", "summary", "topic", "scope", "source_ref", "source_path", "source_uri")
+
+
 def _without_secrets(said: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
     from scaffale import secrets
 
     redact = said["secrets"] is not None and _one_of("secrets", said["secrets"], ("redact",)) == "redact"
+    given = [said[field] for field in _SEARCHED_FOR_SECRETS if said[field]]
+    if not secrets.find("\n\n".join((*given, *said["tags"]))):  # one look at all of it: nearly always there is none
+        return said, []
     warnings: dict[str, None] = {}
     clean = dict(said)
-    for field in ("content", "title", "summary", "topic", "scope", "source_ref", "source_path", "source_uri", "tags"):
+    for field in (*_SEARCHED_FOR_SECRETS, "tags"):
         value = said[field]
         for text in value if isinstance(value, list) else [value]:
             for found in secrets.find(text) if text else ():

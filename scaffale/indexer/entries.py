@@ -29,7 +29,7 @@ def _create_memory(connection: apsw.Connection) -> None:
     projects.create(connection)
     audit.create(connection)
     for statement in (
-        "CREATE TABLE memory_entries (rid INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,"
+        "CREATE TABLE memory_entries (rid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
         " project_id TEXT NOT NULL REFERENCES projects (id), scope TEXT NOT NULL, topic TEXT NOT NULL, title TEXT,"
         " content TEXT NOT NULL, summary TEXT, source_type TEXT NOT NULL, source_ref TEXT, source_path TEXT,"
         " source_uri TEXT, content_sha256 TEXT NOT NULL, status TEXT NOT NULL DEFAULT 'active', confidence REAL,"
@@ -41,7 +41,6 @@ def _create_memory(connection: apsw.Connection) -> None:
         " name TEXT NOT NULL, description TEXT, created_at TEXT NOT NULL, UNIQUE (project_id, name)) STRICT",
         "CREATE TABLE memory_entry_tags (entry_id TEXT NOT NULL REFERENCES memory_entries (id) ON DELETE CASCADE,"
         " tag_id INTEGER NOT NULL REFERENCES memory_tags (id), PRIMARY KEY (entry_id, tag_id)) STRICT, WITHOUT ROWID",
-        "CREATE INDEX memory_entry_tags_tag ON memory_entry_tags (tag_id)",
     ):
         connection.execute(statement)
 

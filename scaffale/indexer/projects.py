@@ -164,14 +164,15 @@ def create(connection: apsw.Connection) -> None:
 def find(connection: apsw.Connection, id: str) -> Known | None:
     """A project by id, with its folders; `None` when nothing was ever written for it."""
     rows: list[Any] = connection.execute(
-        "SELECT display_name, canonical_path, git_remote, path FROM projects"
-        " LEFT JOIN project_folders ON project_id = id WHERE id = ? ORDER BY seen_at, path",
+        "SELECT display_name, canonical_path, git_remote, seen_at, path FROM projects"
+        " LEFT JOIN project_folders ON project_id = id WHERE id = ?",
         (id,),
     ).fetchall()
     if not rows:
         return None
-    name, path, remote, _ = rows[0]
-    return Known(Project(id, name, path, remote, True), tuple(row[3] for row in rows if row[3] is not None))
+    name, path, remote, *_ = rows[0]
+    folders = sorted((seen_at, folder) for *_, seen_at, folder in rows if folder is not None)
+    return Known(Project(id, name, path, remote, True), tuple(folder for _, folder in folders))
 
 
 def register(connection: apsw.Connection, project: Project, now: str, *, remember: bool = True) -> None:
