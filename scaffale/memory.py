@@ -779,6 +779,7 @@ def _sha256(text: str) -> str:
 
 
 def _new_id() -> str:
-    import uuid
-
-    return str(uuid.uuid4())
+    """A random UUID (RFC 9562, version 4), without the 2 ms that importing `uuid` costs a command."""
+    digits = os.urandom(16).hex()
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
