@@ -48,7 +48,8 @@ class SqliteIndex:
         self._path = os.path.join(folder, "index.sqlite")
         self._lock = threading.Lock()
         self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        self._guard = threading.Lock()  # of the next; not `_lock`, under which a thread may open its connection
+        self._connections: dict[threading.Thread, apsw.Connection] = {}
         self._overlay = overlay
         self._level: Watermark | None = None
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -63,8 +64,10 @@ class SqliteIndex:
             return self._local.connection  # type: ignore[no-any-return]
         except AttributeError:
             connection = self._local.connection = connect(self._path)
-            with self._lock:
-                self._connections.append(connection)
+            with self._guard:
+                for thread in [thread for thread in self._connections if not thread.is_alive()]:
+                    self._connections.pop(thread).close()
+                self._connections[threading.current_thread()] = connection
             return connection
 
     def watermark(self) -> Watermark | None:
@@ -116,9 +119,9 @@ class SqliteIndex:
 
     def close(self) -> None:
         """Close every thread's connection."""
-        with self._lock:
-            connections, self._connections = self._connections, []
-        for connection in connections:
+        with self._guard:
+            connections, self._connections = self._connections, {}
+        for connection in connections.values():
             connection.close()
         self._local = threading.local()
 

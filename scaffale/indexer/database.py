@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 30_000
 WAL_LIMIT_BYTES = 32 * 1024 * 1024
 
+_NO_ROOM = (apsw.SQLITE_FULL, apsw.SQLITE_IOERR_SHMSIZE)
+_WRITING = (
+    apsw.SQLITE_IOERR_WRITE,
+    apsw.SQLITE_IOERR_FSYNC,
+    apsw.SQLITE_IOERR_DIR_FSYNC,
+    apsw.SQLITE_IOERR_TRUNCATE,
+    apsw.SQLITE_IOERR_DELETE,
+)
 _creating = threading.Lock()
 
 
@@ -46,7 +54,9 @@ class Database:
 
     `uuid` names this store for ever. Opening creates the file (mode 0600, folder 0700) unless `create=False`, brings
     the schema up to date, and refuses, without touching it, a file that is foreign or written by a newer program.
-    A folder that cannot be written gives a read-only database: `read_only` is true and writes are refused.
+
+    `read_only` is true while nothing can be written: no permission, or no room for what SQLite keeps beside the file.
+    Then writes are refused and reads go on. Each use asks again, so that a remedy needs no restart.
     """
 
     def __init__(self, path: str, schema: Schema, *, create: bool = True) -> None:
@@ -54,28 +64,30 @@ class Database:
         self.read_only = False
         self._schema = schema
         self._local = threading.local()
-        self._connections: list[apsw.Connection] = []
+        self._connections: dict[threading.Thread, apsw.Connection] = {}
         self._guard = threading.Lock()
         self.uuid = ""
-        exists = os.path.exists(self.path)
-        if not exists and not create:
-            raise StoreUnreadable(f"no store at {self.path}")
-        if not exists:
+        if not exists(self.path):
+            if not create:
+                raise StoreUnreadable(f"no store at {self.path}")
             _create_private(self.path)
-        elif not os.access(self.path, os.W_OK) or not os.access(os.path.dirname(self.path), os.W_OK):
-            self.read_only = True
-        with self.border():
-            connection = self._connect()
-            self._migrate(connection)
-            self.uuid = connection.execute("SELECT value FROM store WHERE key = 'uuid'").get
+        try:
+            with self.border():
+                connection = self.connection
+                self._migrate(connection)
+                self.uuid = connection.execute("SELECT value FROM store WHERE key = 'uuid'").get
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def connection(self) -> apsw.Connection:
         """This thread's connection."""
         try:
-            return self._local.connection  # type: ignore[no-any-return]
+            connection: apsw.Connection = self._local.connection
         except AttributeError:
             return self._connect()
+        return self._connect() if self.read_only else connection
 
     def read(self) -> Transaction:
         """`with database.read() as connection:` sees one snapshot of the store."""
@@ -88,7 +100,9 @@ class Database:
         crash of the process may not.
         """
         if self.read_only:
-            raise StoreUnreadable(f"{self.path} is read-only here: reading and searching go on, writing needs permission")
+            self._connect()
+        if self.read_only:
+            raise StoreUnreadable(self._refusal())
         return Transaction(self, "BEGIN IMMEDIATE", "FULL" if durable else "NORMAL")
 
     def border(self) -> Border:
@@ -110,8 +124,8 @@ class Database:
     def close(self) -> None:
         """Close every thread's connection. The last one to leave the file checkpoints it."""
         with self._guard:
-            connections, self._connections = self._connections, []
-        for connection in connections:
+            connections, self._connections = self._connections, {}
+        for connection in connections.values():
             connection.close()
         self._local = threading.local()
 
@@ -124,27 +138,58 @@ class Database:
             raise translate(error, self.path) from error
         self._local.connection = connection
         with self._guard:
-            self._connections.append(connection)
+            for thread in [thread for thread in self._connections if not thread.is_alive()]:
+                self._connections.pop(thread).close()  # servers come by new threads all day
+            self._connections[threading.current_thread()] = connection
         return connection
 
     def _open(self) -> apsw.Connection:
-        if not self.read_only:
-            connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
-            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            _switch_to_wal(connection, self.path)
-            # One statement each: a string of several pragmas stops at the first that returns a row.
-            for pragma in (
-                "foreign_keys = ON",
-                "secure_delete = ON",
-                "synchronous = FULL",
-                f"journal_size_limit = {WAL_LIMIT_BYTES}",
-            ):
-                connection.execute(f"PRAGMA {pragma}")
-            return connection
+        """The best connection that the file and its folder allow now."""
+        writable = os.access(self.path, os.W_OK) and os.access(os.path.dirname(self.path), os.W_OK)
+        if writable:
+            try:
+                connection = self._open_writable()
+            except (apsw.FullError, apsw.IOError) as error:
+                if _cause(error) not in _NO_ROOM or self.wal_bytes():
+                    raise
+                writable = False
+        if not writable:
+            connection = self._open_read_only()
+        self.read_only = not writable
+        return connection
+
+    def _open_writable(self) -> apsw.Connection:
+        unfolded = self.wal_bytes()
+        connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        if not self.uuid:
+            self._look_first(connection, unfolded)
+        _switch_to_wal(connection, self.path)
+        # One statement each: a string of several pragmas stops at the first that returns a row.
+        for pragma in (
+            "foreign_keys = ON",
+            "secure_delete = ON",
+            "synchronous = FULL",
+            f"journal_size_limit = {WAL_LIMIT_BYTES}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        return connection
+
+    def _look_first(self, connection: apsw.Connection, unfolded: int) -> None:
+        """Refuse what is not ours before anything of it is changed, be it by the checkpoint of closing."""
+        try:
+            self._pending(connection)
+        except BaseException:
+            if unfolded:
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            connection.close()
+            raise
+
+    def _open_read_only(self) -> apsw.Connection:
         try:
             connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
             connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  (a WAL that cannot be opened says so here)
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
             # No -shm may be made here. Without a WAL the file is all there is, and nobody of ours can be writing.
             if self.wal_bytes():
                 raise
@@ -152,6 +197,11 @@ class Database:
             connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         return connection
+
+    def _refusal(self) -> str:
+        if os.access(self.path, os.W_OK) and os.access(os.path.dirname(self.path), os.W_OK):
+            return f"disk full: {self.path} cannot be written; nothing was written. Free some space and try again."
+        return f"{self.path} is read-only here: reading and searching go on, writing needs permission"
 
     def _migrate(self, connection: apsw.Connection) -> None:
         if self._pending(connection) == 0:
@@ -235,17 +285,27 @@ class Transaction:
 
 def translate(error: apsw.Error, path: str) -> ScaffaleError | apsw.Error:
     """A SQLite failure in the words of its cause. A defect of ours (a wrong statement) comes back as it was."""
-    if isinstance(error, apsw.BusyError | apsw.LockedError):
+    if isinstance(error, apsw.BusyError | apsw.LockedError | apsw.ProtocolError):
         return StoreBusy(f"{path} was busy for {BUSY_TIMEOUT_MS // 1000} s; nothing was written. Try again.")
-    if isinstance(error, apsw.FullError):
+    if isinstance(error, apsw.FullError) or _cause(error) == apsw.SQLITE_IOERR_SHMSIZE:
         return StoreUnreadable(f"disk full: {path} cannot grow; nothing was written. Free some space and try again.")
     if isinstance(error, apsw.ReadOnlyError):
         return StoreUnreadable(f"{path} cannot be written: read-only file or folder; nothing was written.")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return StoreUnreadable(f"{path} is damaged or not a SQLite database ({error}). Restore a backup of it.")
+    if isinstance(error, apsw.IOError) and _cause(error) in _WRITING:
+        return StoreUnreadable(
+            f"{path} cannot be written ({error}): the disk fails, or a quota or limit on file sizes is reached;"
+            " nothing was acknowledged. Look after the disk and try again."
+        )
     if isinstance(error, apsw.CantOpenError | apsw.IOError | apsw.PermissionsError | apsw.AuthError):
-        return StoreUnreadable(f"{path} cannot be opened or read ({error}). Check the disk and the file's permissions.")
+        what = "is a folder where the store should be" if os.path.isdir(path) else f"cannot be opened or read ({error})"
+        return StoreUnreadable(f"{path} {what}. Check the disk and the file's permissions.")
     return error
+
+
+def _cause(error: apsw.Error) -> int:
+    return getattr(error, "extendedresult", 0)  # the stubs do not know of it
 
 
 class Border:
@@ -264,10 +324,23 @@ class Border:
             raise translate(error, self._path) from error
 
 
-def _create_private(path: str) -> None:
-    folder = os.path.dirname(path)
+def exists(path: str) -> bool:
+    """Whether a store lies at the path. One that may not be looked at is no store that is not there: `StoreUnreadable`."""
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise StoreUnreadable(f"{path} cannot be looked at: {error.strerror}") from error
+    return True
+
+
+def _create_private(path: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StoreUnreadable(f"cannot create the folder of {path}: {error.strerror}") from error
+    try:
         with _creating:  # no SQLite connection of this process may be open on the file while this descriptor closes
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from scaffale.backends.brute import search_passages
@@ -196,6 +198,16 @@ def test_engines_match_what_a_brute_force_search_matches(index):
     for text in ("writer", "lock", "reader waits", "nothing lock", "absent"):
         expected = {hit.id for hit in search_passages(CORPUS, parse(text), NO_FILTER, EVERYTHING).hits}
         assert found(index, text).keys() >= expected
+
+
+def test_a_handle_serves_threads_that_did_not_open_it(index):
+    commit(index, CORPUS)
+    outcomes = []
+    for _ in range(3):
+        thread = threading.Thread(target=lambda: outcomes.append(found(index, "lock").keys()), daemon=True)
+        thread.start()
+        thread.join(30)
+    assert outcomes == [{1, 2, 4}] * 3
 
 
 def test_a_second_writer_is_refused_at_once(index):
