@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import apsw
 
 KEEP_LINES = 10_000  # below the slowest index, so that a process with an older searcher still finds its tail
+GIVE_UP_LINES = 200_000  # an index further behind is not in use any more; should it be again, a snapshot fills it
 
 
 def create(connection: apsw.Connection) -> None:
@@ -46,13 +47,13 @@ def acknowledge(connection: apsw.Connection, scan: int, committed: int) -> None:
     """The scan answers now: what of it the index (committed up to that line) does not hold gets lines of its own.
 
     New lines, since readers have passed the old ones; from here on every search shows them. The old ones become lines
-    like any other.
+    like any other, committed or not: an index that is built anew from the journal must not wait for them.
     """
     connection.execute(
         "INSERT INTO journal (nonce, owner) SELECT random(), owner FROM journal WHERE scan = ? AND seq > ? GROUP BY owner",
         (scan, committed),
     )
-    connection.execute("UPDATE journal SET scan = NULL WHERE scan = ? AND seq > ?", (scan, committed))
+    connection.execute("UPDATE journal SET scan = NULL WHERE scan = ?", (scan,))
 
 
 def pending(connection: apsw.Connection, committed: int) -> int:
@@ -104,10 +105,10 @@ def tail(connection: apsw.Connection, mark: Watermark) -> tuple[list[JournalLine
 
 
 def prune(connection: apsw.Connection) -> int:
-    """Drop lines far below the slowest index; returns how many. Lines of unanswered scans and the newest line stay."""
+    """Drop lines far below the slowest index in use; returns how many. The newest line stays."""
     connection.execute(
-        "DELETE FROM journal WHERE seq < (SELECT min(seq) FROM lexical_indexes) - ?"
-        " AND seq < (SELECT max(seq) FROM journal)",
-        (KEEP_LINES,),
+        "DELETE FROM journal WHERE seq < (SELECT min(seq) FROM lexical_indexes"
+        " WHERE seq > (SELECT max(seq) FROM journal) - ?) - ? AND seq < (SELECT max(seq) FROM journal)",
+        (GIVE_UP_LINES, KEEP_LINES),
     )
     return int(connection.changes())

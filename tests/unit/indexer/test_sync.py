@@ -252,3 +252,21 @@ def test_a_damaged_store_is_not_an_index_matter(database, make_projection):
         connection.execute("INSERT INTO journal (seq, nonce, owner) VALUES (1, 1, 1)")
     add(database, "note")
     assert len(found(make_projection())) == 1
+
+
+def test_an_engine_that_is_not_used_any_more_does_not_hold_the_journal(database, monkeypatch):
+    monkeypatch.setattr(journal, "KEEP_LINES", 0)
+    monkeypatch.setattr(journal, "GIVE_UP_LINES", 20)
+    abandoned = Projection(EntrySource(database), "like")
+    add(database, "note first")
+    abandoned.catch_up()
+    abandoned.close()
+    used = Projection(EntrySource(database), "fts5")
+    rids = [1, *(add(database, f"note {n}") for n in range(30))]
+    used.catch_up()
+    with database.read() as connection:
+        assert connection.execute("SELECT count(*) FROM journal").get == 1
+    used.close()
+    again = Projection(EntrySource(database), "like")
+    assert found(again) == rids
+    again.close()
