@@ -175,6 +175,9 @@ class Projection:
                         mark = handle.watermark()
                         self._scanned = journal.pending(connection, mark.seq if mark else 0)
                         self._wake.set()  # should the scan have died, somebody must bring its work in
+                    if len(shown) >= REFRESH_AT:  # perhaps somebody has committed them: a scan does that before it answers
+                        handle.refresh()
+                        shown, _ = self._tail(connection, handle) or (shown, scanned)
                     if not shown:
                         return handle
                     few = handle.overlaid() + len(shown) <= OVERLAY_LIMIT
