@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, str], None]
 
 MAX_LIMIT = 100
-MAX_READ_CHARS = 200_000  # of one answer; the rest is read on from `next_start_line`
+MAX_READ_CHARS = 200_000  # of one answer, a longer line whole; the rest is read on from `next_start_line`
 MAX_CONTEXT_LINES = 1_000
 MAX_MATCHES = 50
 LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a second or two
@@ -53,7 +53,7 @@ class DocsSearch(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A place where `search_string` stands, with the lines around it."""
+    """A place where `search_string` begins, with the lines around it. Places whose surroundings overlap are one."""
 
     line: int
     start_line: int
@@ -62,7 +62,10 @@ class Match(NamedTuple):
 
 
 class DocumentAnswer(NamedTuple):
-    """A document, or the part of it that was asked for. `outline` names all its sections when the whole was."""
+    """A document, or the part of it that was asked for. `subsections` are those below the section that was.
+
+    `next_start_line` is where to read on when the part was too long for one answer, else `None`.
+    """
 
     id: int
     title: str
@@ -145,14 +148,8 @@ class DocsSource:
         return shelves.owners(connection, after, limit)
 
     def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
-        """The sections of each document that say something, certain secrets masked."""
-        from scaffale import secrets
-
-        found = shelves.passages(connection, owners)
-        for owner, passages in found.items():
-            if secrets.find("\n\n".join(passage.body for passage in passages), 1):
-                found[owner] = [passage._replace(body=secrets.mask(passage.body)) for passage in passages]
-        return found
+        """The sections of each document that say something."""
+        return shelves.passages(connection, owners)
 
 
 class Docs:
@@ -180,15 +177,12 @@ class Docs:
         explain: bool = False,
     ) -> DocsSearch:
         """The best section of each matching document, best first, each document once."""
-        warnings = [f"limit {limit} is above the maximum; {MAX_LIMIT} is used"] if limit > MAX_LIMIT else []
-        limit, offset = max(1, min(limit, MAX_LIMIT)), max(0, offset)
+        limit, offset, warnings = _page(limit, offset)
         if tag_match not in ("all", "any"):
             raise InvalidParam("tag_match: must be one of all, any")
-        store = self._store()
+        store = self._store(shelf)
         if store is None:
-            if shelf is not None:
-                raise NotFound(f"no shelf {shelf[:80]}; none exists yet")
-            return DocsSearch((), None, 0, self._engine(), 0, NOTHING_FOUND, (), tuple(warnings))
+            return DocsSearch((), None, 0, self._engine(), 0, NOTHING_FOUND, (), warnings)
         database, projection = store
         wanted = self._filter(database, shelf, tags, tag_match)
         query_ = parse(query)
@@ -246,10 +240,11 @@ class Docs:
         else:
             first, last = _range(start_line, end_line, len(lines))
         if search_string is not None:
-            matches = _matches(lines, search_string, first, last, min(context_lines, MAX_CONTEXT_LINES))
+            context = max(0, min(context_lines, MAX_CONTEXT_LINES))
+            matches, next_line = _matches(lines, search_string, first, last, context)
             if not matches:
                 warnings.append("search_string does not stand in this part of the document")
-            content, next_line = "\n".join(match.content for match in matches), None
+            content = "\n".join(match.content for match in matches)
         else:
             content, last, next_line = _cut(lines, first, last)
         if next_line:
@@ -258,7 +253,7 @@ class Docs:
             document.id, document.title, document.file_path, document.shelf_id, document.shelf_name,
             {"id": document.shelf_id, "name": document.shelf_name, "uri": document.shelf_uri, "parents": []},
             document.resource_uri, document.uri, document.shelf_uri, document.tags, fresh, document.indexed_at,
-            len(lines), first, last, _mask(content), next_line,
+            len(lines), first, last, content, next_line,
             chosen.heading_path if chosen else None,
             _below(parts, chosen) if chosen else None,
             matches, {"outgoing": [], "incoming_count": 0}, tuple(warnings),
@@ -270,14 +265,14 @@ class Docs:
         shelf: str | None = None,
         tag: str | None = None,
         tagged: bool | None = None,
-        limit: int = 50,
+        limit: int = 10,
         offset: int = 0,
     ) -> DocumentList:
         """Documents by path. `tagged` asks for those with tags, or without."""
-        limit, offset = max(1, min(limit, MAX_LIMIT)), max(0, offset)
-        store = self._store()
+        limit, offset, warnings = _page(limit, offset)
+        store = self._store(shelf)
         if store is None:
-            return DocumentList((), 0, None, ())
+            return DocumentList((), 0, None, warnings)
         with store[0].read() as connection:
             documents, total = shelves.list_documents(
                 connection,
@@ -289,7 +284,7 @@ class Docs:
             )
             prints = {each.id: shelves.fingerprint(connection, each.id) for each in documents}
         fresh = [each._replace(freshness=freshness.freshness(prints[each.id], each.file_path)) for each in documents]
-        return DocumentList(tuple(fresh), total, offset + limit if total > offset + limit else None, ())
+        return DocumentList(tuple(fresh), total, offset + limit if total > offset + limit else None, warnings)
 
     # --- scanning --------------------------------------------------------------------------------------------------
 
@@ -316,7 +311,7 @@ class Docs:
     ) -> tuple[ScanReport, ...]:
         """Scan again whatever was scanned before; one report a shelf. Missing files are reported, and forgotten only
         with `remove_missing`."""
-        if self._store() is None:
+        if self._store(shelf) is None:
             return ()
         options = scan.Options(remove_missing=remove_missing)
         reports = self._indexed(
@@ -351,22 +346,24 @@ class Docs:
             max_file_bytes=self._settings.docs_max_file_bytes,
             allowed_roots=self._settings.docs_allowed_roots,
         )
-        waiting = 0
+        waiting = stored = 0
 
         def on_batch(lines: int) -> None:
-            nonlocal waiting
+            nonlocal waiting, stored
             waiting += lines
+            stored += lines
             if waiting >= LEASE_DOCUMENTS and projection.catch_up(bulk=True):
                 waiting = 0
 
         try:
             return work(database, options, on_batch)
         finally:
-            if waiting:
+            if stored:
                 few = self._background and waiting < COMMIT_DOCUMENTS
-                if few or not projection.catch_up(bulk=waiting > 10 * COMMIT_DOCUMENTS):
-                    with database.write(durable=False) as connection:
-                        journal.acknowledge(connection, options.scan_id or 0, projection.committed())
+                level = not waiting or (not few and projection.catch_up(bulk=waiting > 10 * COMMIT_DOCUMENTS))
+                with database.write(durable=False) as connection:
+                    journal.acknowledge(connection, options.scan_id or 0, projection.committed())
+                if not level:
                     projection.nudge()
                 database.checkpoint()
 
@@ -474,9 +471,12 @@ class Docs:
                 )
             return self._database, self._projection
 
-    def _store(self) -> tuple[Database, Projection] | None:
+    def _store(self, shelf: str | None = None) -> tuple[Database, Projection] | None:
+        """Store and projection, or `None` while nothing was ever scanned; then a named `shelf` is `NotFound`."""
         if self._database is not None or os.path.exists(self._settings.docs_db_path):
             return self._open()
+        if shelf is not None:
+            raise NotFound(f"no shelf {shelf[:80]!r}; none exists yet")
         return None
 
     def _existing(self) -> tuple[Database, Projection]:
@@ -518,9 +518,15 @@ def _hit(
     uri = shelves.document_uri(row.document_id)
     return DocumentHit(
         row.document_id, row.title, row.file_path, row.shelf_id, row.shelf_name, uri, uri, row.shelf_uri,
-        row.heading_path, row.start_line, row.end_line, _mask(highlighter.snippet(row.body)), score,
+        row.heading_path, row.start_line, row.end_line, highlighter.snippet(row.body), score,
         freshness.freshness(row.fingerprint, row.file_path), tags, {"lexical": score} if explain else None,
     )  # fmt: skip
+
+
+def _page(limit: int, offset: int) -> tuple[int, int, tuple[str, ...]]:
+    """What of a page can be had, and a warning when that is less than was asked for."""
+    over = (f"limit {limit} is above the maximum; {MAX_LIMIT} is used",) if limit > MAX_LIMIT else ()
+    return max(1, min(limit, MAX_LIMIT)), max(0, offset), over
 
 
 def _lines(parts: Sequence[Section]) -> list[str]:
@@ -529,70 +535,90 @@ def _lines(parts: Sequence[Section]) -> list[str]:
 
 
 def _range(start: int | None, end: int | None, count: int) -> tuple[int, int]:
-    first, last = start or 1, count if end is None else min(end, count)
-    if start is not None and start > max(1, count):
+    first, last = 1 if start is None else start, count if end is None else min(end, count)
+    if first < 1:
+        raise InvalidParam("start_line: lines are counted from 1")
+    if first > max(1, count):
         raise InvalidParam(f"start_line: {start} lies behind the last line, {count}")
     if end is not None and end < first:
         raise InvalidParam(f"end_line: {end} lies before start_line {first}")
     return first, last
 
 
-def _cut(lines: Sequence[str], first: int, last: int) -> tuple[str, int, int | None]:
-    """The lines joined, up to the limit of an answer; where they end, and where to read on."""
+def _cut(lines: Sequence[str], first: int, last: int, room: int = MAX_READ_CHARS) -> tuple[str, int, int | None]:
+    """The lines joined, as far as there is room, at least one; where they end, and where to read on."""
     taken: list[str] = []
-    size = 0
     for number in range(first, last + 1):
         line = lines[number - 1]
-        size += len(line)
-        if taken and size > MAX_READ_CHARS:
+        room -= len(line)
+        if taken and room < 0:
             return "".join(taken), number - 1, number
         taken.append(line)
     return "".join(taken), last, None
 
 
-def _matches(lines: Sequence[str], text: str, first: int, last: int, context: int) -> tuple[Match, ...]:
+def _matches(
+    lines: Sequence[str], text: str, first: int, last: int, context: int
+) -> tuple[tuple[Match, ...], int | None]:
+    """The places of the text, as many as an answer takes, and the line from which to look for more."""
     if not text:
         raise InvalidParam("search_string: must not be empty")
     if len(text) > 10_000:
         raise LimitExceeded("search_string: longer than 10000 characters")
-    wanted = text.lower()
-    found: list[list[int]] = []
-    for number in _lines_with(lines, wanted, first, last):
-        if found and number <= found[-1][2]:
-            found[-1][2] = min(last, number + context)  # its surroundings overlap the last ones: one excerpt
+    places: list[tuple[int, int, int]] = []
+    rest = None
+    for number in _lines_with(lines, text, first, last):
+        start, end = max(first, number - context), min(last, number + context)
+        if places and start <= places[-1][2]:
+            places[-1] = (*places[-1][:2], end)
+        elif len(places) < MAX_MATCHES:
+            places.append((number, start, end))
         else:
-            found.append([number, max(first, number - context), min(last, number + context)])
-        if len(found) >= MAX_MATCHES:
+            rest = number
             break
-    return tuple(
-        Match(line, start, end, _mask("".join(lines[start - 1 : end]))) for line, start, end in found
-    )
+    matches: list[Match] = []
+    room = MAX_READ_CHARS
+    for number, start, end in places:
+        if room <= 0:
+            return tuple(matches), number
+        content, shown, going_on = _cut(lines, start, end, room)
+        room -= len(content)
+        matches.append(Match(number, start, shown, content))
+        if going_on:
+            return tuple(matches), going_on
+    return tuple(matches), rest
 
 
-def _lines_with(lines: Sequence[str], wanted: str, first: int, last: int) -> Iterator[int]:
-    """Numbers of the lines in which the text begins; it may run over several."""
-    many = wanted.count("\n")
-    for number in range(first, last + 1):
-        window = lines[number - 1 : min(last, number + many)]
-        at = "".join(window).lower().find(wanted)
-        if 0 <= at < len(window[0]):
-            yield number
+def _lines_with(lines: Sequence[str], text: str, first: int, last: int) -> Iterator[int]:
+    """Numbers of the lines in which the text begins, in whatever case; it may run over several, however they end."""
+    from bisect import bisect_right
+    from itertools import accumulate
+
+    folded = [_folded(line) for line in lines[first - 1 : last]]
+    ends = list(accumulate(map(len, folded)))
+    whole, wanted = "".join(folded), _folded(text)
+    at = whole.find(wanted)
+    while at >= 0:
+        line = bisect_right(ends, at)
+        yield first + line
+        at = whole.find(wanted, ends[line])
+
+
+def _folded(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").lower()
 
 
 def _section(parts: Sequence[Section], asked: Sequence[str] | str, document: Document) -> Section:
-    """The section of a heading path, of its joined form, or of an unambiguous end of it; its pieces joined."""
+    """The section of a heading path, of its joined form, or of an unambiguous end of either; its pieces joined."""
     paths = list(dict.fromkeys(part.heading_path for part in parts if part.level >= 0))
-    if isinstance(asked, str):
-        wanted = [path for path in paths if asked in {separator.join(path) for separator in SEPARATORS}]
-        wanted = wanted or [path for path in paths if path and path[-1] == asked]
-    else:
-        wanted = [path for path in paths if path == tuple(asked)]
-        wanted = wanted or [path for path in paths if asked and path[-len(asked) :] == tuple(asked)]
-    if not wanted:
-        known = "; ".join(SEPARATORS[0].join(path) for path in paths[:30])
+    wanted = [path for path in paths if _names(path, asked)] or [
+        path for path in paths if any(_names(path[depth:], asked) for depth in range(1, len(path)))
+    ]
+    if len(wanted) != 1:
+        known = "; ".join(SEPARATORS[0].join(path) or "(before the first heading)" for path in (wanted or paths)[:30])
+        if wanted:
+            raise InvalidParam(f"section: several match, give the whole heading path: {known}"[:2_000])
         raise NotFound(f"document {document.id} has no such section; it has: {known}"[:2_000])
-    if len(wanted) > 1:
-        raise InvalidParam("section: several match; give the whole heading path")
     pieces = [part for part in parts if part.heading_path == wanted[0] and part.level >= 0]
     run = [pieces[0]]
     for piece in pieces[1:]:  # the same headings may come again further down; the first run is meant
@@ -600,6 +626,12 @@ def _section(parts: Sequence[Section], asked: Sequence[str] | str, document: Doc
             break
         run.append(piece)
     return run[0]._replace(end_line=run[-1].end_line, body="".join(piece.body for piece in run))
+
+
+def _names(path: tuple[str, ...], asked: Sequence[str] | str) -> bool:
+    if isinstance(asked, str):
+        return any(separator.join(path) == asked for separator in SEPARATORS)
+    return path == tuple(asked)
 
 
 def _below(parts: Sequence[Section], section: Section) -> tuple[tuple[str, ...], ...]:
@@ -611,9 +643,3 @@ def _below(parts: Sequence[Section], section: Section) -> tuple[tuple[str, ...],
             if len(part.heading_path) > depth and part.heading_path[:depth] == section.heading_path
         )
     )
-
-
-def _mask(text: str) -> str:
-    from scaffale import secrets
-
-    return secrets.mask(text)

@@ -1,8 +1,14 @@
-"""One file → a document ready to be stored, or the reason why it is none. It reads, and writes nothing anywhere."""
+"""One file → a document ready to be stored, or the reason why it is none. It reads, and writes nothing anywhere.
+
+Certain secrets are masked here, before the text is parsed, line for line: so no title, heading, tag, index, snippet or
+excerpt of a part can hold what the whole would have masked. When the rules get better (`model.SECRET_RULES` rises), a
+migration of the docs store masks what lies there by the new ones.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from scaffale import files
@@ -12,6 +18,9 @@ from scaffale.indexer.freshness import numbers
 
 if TYPE_CHECKING:
     from scaffale.indexer.shelves import Fingerprint, Source
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_ROUNDS = 5
 
 
 class NotTaken(Exception):
@@ -54,9 +63,10 @@ def draft(path: str, source: Source, data: bytes, fingerprint: Fingerprint) -> D
     except markdown.NotText as reason:
         raise NotTaken(f"it is {reason}") from reason
     name = os.path.basename(path)
-    parsed = markdown.parse(decoded.text, file_name=name)
+    text, masked = _masked(decoded.text)
+    parsed = markdown.parse(text, file_name=name)
     tags = tuple(tag for tag in parsed.tags if len(tag) <= MAX_TAG_CHARS)
-    warnings = decoded.warnings + parsed.warnings
+    warnings = decoded.warnings + masked + parsed.warnings
     if len(tags) < len(parsed.tags):
         warnings += (f"{len(parsed.tags) - len(tags)} tags are left out: over {MAX_TAG_CHARS} characters",)
     return Draft(
@@ -70,3 +80,22 @@ def draft(path: str, source: Source, data: bytes, fingerprint: Fingerprint) -> D
         line_count=parsed.line_count,
         warnings=warnings,
     )
+
+
+def _masked(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text without its certain secrets, every line still in its place, and a warning when there were any."""
+    from scaffale import secrets
+
+    kinds: dict[str, None] = {}
+    for _ in range(_ROUNDS):  # what stood against a secret may be one once that is gone
+        found = secrets.find(text, 1)
+        if not found:
+            break
+        parts = []
+        at = 0
+        for each in found:
+            kinds[each.kind] = None
+            parts += [text[at : each.start], f"[REDACTED:{each.kind}]", *_LINE_END.findall(text, each.start, each.end)]
+            at = each.end
+        text = "".join(parts) + text[at:]
+    return text, (f"it holds credentials ({', '.join(kinds)}), shown masked",) if kinds else ()

@@ -107,7 +107,7 @@ DOCS_TOOLS = (
             include_tags=flag(),
             tag=text(),
             tagged=flag("Only documents with tags, or without"),
-            limit=integer("Default 10, of list_documents 50", minimum=1),
+            limit=integer("Default 10", minimum=1),
             offset=integer(minimum=0),
             explain=flag(),
             document_id=integer(minimum=1),

@@ -524,7 +524,7 @@ def test_of_two_copies_one_is_the_moved_document(database, root):
     make(root, "b.md")
     make(root, "c.md")
     assert tally(scan(database, "s", str(root))) == {"seen": 2, "new": 1, "same": 1, "moved": 1}
-    assert ids(database)["b.md"] == before["a.md"]
+    assert before["a.md"] in ids(database).values(), "b or c: the system may give the inode of a to either"
 
 
 def test_a_copy_is_a_new_document(database, root):
