@@ -3,7 +3,7 @@
 A rule is tried only where one of its `hints` stands, so hints are literal and as telling as the format allows. Those
 of `PREFIXED` stand in a long word with a long run of letters and digits, unless `TEXT_HINTS` names them; those of
 `NAMED` are names in lower case, and the pattern starts at the name. Group 1, where there is one, is the secret itself; what stands around it is left
-readable. The character before a match is never an ASCII letter or digit.
+readable. The character before a match is never an ASCII letter or digit, but for an escape.
 
 Patterns run in linear time: a part that can fail after a long run is bounded, or starts only at the edge of a word.
 No secret is written out in this file: the examples are put together from noise.
@@ -59,7 +59,7 @@ PREFIXED: tuple[Rule, ...] = (
     Rule(
         "jwt",
         ("eyJ",),
-        rf"eyJ(?<!{_W}eyJ){_W}{{8,}}+\.(?:eyJ{_W}{{6,}}+\.{_W}{{8,}}|{_W}*+\.{_W}{{8,}}+\.{_W}{{8,}}+\.{_W}{{8,}})",
+        rf"eyJ(?:(?<!{_W}eyJ)|(?<=\\[nrt]eyJ)|(?<=%[0-9A-F]{{2}}eyJ)){_W}{{8,}}+\.(?:eyJ{_W}{{6,}}+\.{_W}{{8,}}|{_W}*+\.{_W}{{8,}}+\.{_W}{{8,}}+\.{_W}{{8,}})",
         f"eyJ{_a(20)}.eyJ{_a(30)}.{_a(43)}",
         f"eyJ{_a(20)}.{_a(30)}.{_a(43)}",
     ),
@@ -155,7 +155,7 @@ PREFIXED: tuple[Rule, ...] = (
     Rule("jina-key", ("jina_",), f"jina_{_W}{{48,}}", f"jina_{_a(60)}", "jina_reader"),
     Rule("cerebras-key", ("csk-",), "csk-[a-z0-9]{40,}", f"csk-{_l(48)}", "csk-x"),
     # --- talk ---
-    Rule("slack-token", ("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-"), r"xox[a-eoprs][-.](?:xox[bp]-)?[A-Za-z0-9%+/-]{10,}", f"xoxb-123456789012-1234567890123-{_a(24)}", "xoxb-token"),
+    Rule("slack-token", ("xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-"), r"xox[a-eoprs][-.](?:xox[bp]-)?(?=[A-Za-z%+/-]{0,40}[0-9])[A-Za-z0-9%+/-]{10,}", f"xoxb-123456789012-1234567890123-{_a(24)}", "xoxb-the-token-of-a-bot"),
     Rule("slack-app-token", ("xapp-",), "xapp-[0-9]-[A-Z0-9]{6,}-[0-9]{6,}-[A-Za-z0-9]{20,}", f"xapp-1-A{_u(10)}-1234567890123-{_h(64)}", "xapp-1-x"),
     Rule("slack-webhook", ("hooks.slack.com/", "hooks.slack-gov.com/"), r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/([A-Za-z0-9/_+-]{20,})", f"https://hooks.slack.com/services/T{_u(8)}/B{_u(8)}/{_a(24)}", "https://hooks.slack.com/services/"),
     Rule("discord-webhook", ("/api/webhooks/",), rf"/api/webhooks/[0-9]{{15,20}}/({_W}{{40,}})", f"https://discord.com/api/webhooks/123456789012345678/{_a(68)}", "/api/webhooks/1/x"),

@@ -27,7 +27,7 @@ _ENCODED_MOST = 65_536
 _VALUE_WORD = 32  # the shortest value that a rule with a service's name wants
 _DOTTED_WORD = 56
 _BLOCK_MOST = 30_000
-_ROUNDS = 5
+_ROUNDS = 20
 
 
 class _Pattern:
@@ -56,7 +56,8 @@ _HINTS = [(hint, rule) for rule in PREFIXED for hint in rule.hints if hint not i
 _TEXT_HINTS = [(hint, rule) for rule in PREFIXED for hint in rule.hints if hint in TEXT_HINTS]
 _NAMES = [(hint, rule) for rule in NAMED for hint in rule.hints]
 
-_EXAMPLE = _Pattern(r"example|x{4}|<[^>]*>|\$\{|\$\(|\{\{|\*{3}|\.{3}|…|\[REDACTED", re.I)
+_ESCAPE = _Pattern(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
+_EXAMPLE = _Pattern(r"example|your[-_]|placeholder|changeme|x{4}|<[^>]*>|\$\{|\$\(|\{\{|\*{3}|\.{3}|…|\[REDACTED", re.I)
 _NO_PASSWORD = _Pattern(r"pass(?:word|wd|wort)?|pwd|secret|token|user(?:name)?|[$%{].*|[A-Z_]*PASS(?:WORD)?", re.I)
 
 
@@ -148,14 +149,14 @@ def _pattern(rule: Rule) -> re.Pattern[str]:
 
 def _certain(text: str, words: set[str], met: list[tuple[str, Rule]]) -> list[Finding]:
     longs = " ".join(words)
-    plain = [word for word in words if len(word) >= _VALUE_WORD and "://" not in word]
-    if any(len(word) >= _DOTTED_WORD and "." in word for word in plain):
+    values = [word.partition("?")[2] if "://" in word else word for word in words if len(word) >= _VALUE_WORD]
+    if any(len(value) >= _DOTTED_WORD and "." in value for value in values):
         longs += DOTTED
     met += [pair for pair in _HINTS if pair[0] in longs]
     found = [finding for rule in dict.fromkeys(rule for _, rule in met) for finding in _matches(text, rule)]
     if met and "\n" in text:
         found += _wrapped(text, met)
-    if any(map(_DIGIT.search, plain)):
+    if any(len(value) >= _VALUE_WORD and _DIGIT.search(value) for value in values):
         found += _named(text)
     return found
 
@@ -183,17 +184,21 @@ def _named(text: str) -> Iterator[Finding]:
 
 def _finding(text: str, rule: Rule, match: re.Match[str]) -> Finding | None:
     """The match as a finding, unless it continues a word, is an example or a mark of ours."""
-    first = match.start()
     group = match.re.groups
-    if not group and first and text[first - 1] in _ALNUM and text[first] in _ALNUM:
-        return None
     start, end = match.span(group)
+    if not group and text[start] in _ALNUM and _continues(text, start):
+        return None
     value = text[start:end]
     if _EXAMPLE.search(value) or text.endswith("[REDACTED:", 0, start):
         return None
-    if rule.kind == "url-password" and _NO_PASSWORD.fullmatch(value):
-        return None
+    if rule.kind == "url-password" and (_NO_PASSWORD.fullmatch(value) or match[0].startswith(f"://{value}:")):
+        return None  # `user:password@` and `guest:guest@` are how examples are written
     return Finding(rule.kind, 1, start, end)
+
+
+def _continues(text: str, start: int) -> bool:
+    """Whether the character before is of the same word, and not the end of an escape such as `\\n` or `%3D`."""
+    return start > 0 and text[start - 1] in _ALNUM and _ESCAPE.search(text, max(0, start - 3), start) is None
 
 
 def _places(text: str, part: str) -> Iterator[int]:
@@ -214,7 +219,7 @@ def _lower(text: str) -> str:
 _WORD = r"[A-Za-z0-9_+/=.:@%~-]"
 _RUN_ON = _Pattern(rf"{_WORD}*+(\\?\r?\n)?")
 _NEXT_LINE = _Pattern(rf"[ \t>|#*]*+({_WORD}++)([ \t\"'`,;]*+(?=\r?\n|\Z))?")
-_WRAPS_MOST = 50  # tries in one text
+_WRAPS_MOST = 30  # tries in one text
 _LINES_MOST = 20  # of one secret
 
 
@@ -354,39 +359,48 @@ def _decoded(run: str) -> str | None:
 
 # --- probable ------------------------------------------------------------------------------------------------------
 
-_KEYWORDS = ("password", "passwd", "passwort", "passphrase", "pwd", "secret", "token", "key", "credential")
+_KEYWORDS = ("pass", "pwd", "secret", "token", "key", "credential")
 _VALUE = r"""(?:"([^"\n]{6,200})"|'([^'\n]{6,200})'|`([^`\n]{6,200})`|([^\s"'`,;(){}<>\[\]|]{6,200}))"""
 _ASSIGNED = _Pattern(
-    r"([\w.-]{0,24})[\"'`\]*]{0,3}"
-    r"(?:\s{0,4}(?:=>|:=|==?|:)|(?:\s(?:for|of|to|on|per|di|del|della)\s[^\n:=.]{1,40}?)?\s(?:is|was|è|es|est|ist|lautet):?)\s{0,4}"
-    + _VALUE,
+    r"([\w.-]{0,24})[\"'`\]*]{0,3}(?:\s{0,4}(?:=>|:=|==?|:|>)|\s{1,2}(?=[\"'`])"
+    r"|(?:\s(?:for|of|to|on|per|di|del|della)\s[^\n:=.]{1,40}?)?\s(?:is|was|è|es|est|ist|lautet):?)\s{0,4}" + _VALUE,
     re.I,
 )
 _OPTION = _Pattern(r"()\s{1,2}" + _VALUE)  # `--password VALUE`
+_PASSWORD = _Pattern(r"(?:word|wd|wort|phrase|code)s?", re.I)
 _KEY_OWNER = _Pattern(r"(?:api|access|auth|private|secret|encryption|signing|master|account|admin|service)[\s_.-]?\Z")
 _OTHER_THING = _Pattern(
     r".*(?:file|path|dir|url|uri|name|id|ids|len|length|size|count|limit|type|expir\w*|ttl|age|field|header|env|var|param"
     r"|prefix|policy|regex|pattern|format|hash|salt|izer|ize|izing|ization|hint|version|usage|code|index|prop|provider)",
     re.I,
 )
-_HEADER = _Pattern(r"(?:bearer|basic)\s{1,3}([A-Za-z0-9._~+/=-]{16,400})", re.I)
+_PHRASES = {
+    "bearer": ("bearer-credential", _Pattern(r"bearer\s{1,3}([A-Za-z0-9._~+/=-]{16,400})", re.I)),
+    "basic": ("basic-credential", _Pattern(r"basic\s{1,3}([A-Za-z0-9+/=]{12,400})", re.I)),
+    "-u ": ("password", _Pattern(r"-u\s{1,2}[\"']?[^\s:\"']{1,64}:([^\s\"']{6,100})")),
+    "--user ": ("password", _Pattern(r"--user\s{1,2}[\"']?[^\s:\"']{1,64}:([^\s\"']{6,100})")),
+    " login ": ("password", _Pattern(r" login\s{1,4}\S{1,64}\s{1,4}password\s{1,4}(\S{6,100})", re.I)),
+    "identified by ": ("password", _Pattern(r"identified by\s{1,3}[\"']([^\"'\n]{6,100})", re.I)),
+}
 _UUID = _Pattern(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
-_NAME_OR_PLACE = _Pattern(
-    r"[a-z_$@%&!][\w-]*(?:(?:\.|::|->|/|\\)[\w$-]+)+(?:\.\w+)?|https?:.*|[./~\\].*|[$%@&{].*|[\d.,:/+-]+[a-z]{0,2}|-.*|v?\d+(?:\.\d+)+.*",
-    re.I,
-)
-_PLAIN_WORD = _Pattern(r"[A-Za-z]*(?:[_-][A-Za-z]+)*[0-9]{0,4}(?:[_-]?[A-Za-z]+)*")
+_PLACE = _Pattern(r"https?:.*|[./~\\].*|[$%@&{].*|[\d.,:/+-]+[a-z]{0,2}|-.*|v?\d+(?:\.\d+)+.*", re.I)
+_PIECES = _Pattern(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_HEX = _Pattern("[0-9a-f]{16,}|[0-9A-F]{16,}")
+_DOTTED_NAME = _Pattern(r"[A-Za-z_]\w*(?:(?:\.|::|->|/)\w+)+")
+_PASSWORD_MOST = 40  # characters of a password that a person chose
+_WORDLIKE = 2.6  # characters of one case, or digits, in a row, on average: more is words
+_NOISE_BITS = 2.5  # of entropy per character
+_NO_SECRET_TOKENS = ("publickey", "client", "cancellation", "continuation", "idempotency", "next", "page")
 
 
 def _probable(text: str) -> Iterator[Finding]:
     lower = _lower(text)
     for keyword in _KEYWORDS:
-        password = keyword.startswith("p")
         done = 0
         for at in _places(lower, keyword):
-            if at < done or (keyword == "key" and not _KEY_OWNER.search(lower, max(0, at - 14), at)):
+            after = _name_end(lower, keyword, at)
+            if after is None or at < done:
                 continue
-            after = at + len(keyword)
             match = _ASSIGNED.match(text, after)
             if match is None and text.rfind("--", max(0, at - 16), at) >= 0:
                 match = _OPTION.match(text, after)
@@ -394,28 +408,44 @@ def _probable(text: str) -> Iterator[Finding]:
                 continue
             start, done = match.span(match.lastindex or 0)
             value = text[start:done].rstrip(".,;:!?)")
+            password = keyword.startswith("p")
             if _is_noise(value, password=password):
                 yield Finding("password" if password else keyword, 2, start, start + len(value))
-    for header in ("bearer", "basic"):
-        for at in _places(lower, header):
-            match = _HEADER.match(text, at)
-            if match and _is_noise(match[1], password=False):
-                yield Finding(f"{header}-credential", 2, *match.span(1))
+    for phrase, (kind, pattern) in _PHRASES.items():
+        for at in _places(lower, phrase):
+            match = pattern.match(text, at)
+            if match and _is_noise(match[1], password=kind == "password"):
+                yield Finding(kind, 2, *match.span(1))
+
+
+def _name_end(lower: str, keyword: str, at: int) -> int | None:
+    """Where the name of a secret that begins with the keyword ends; `None` when the keyword names something else."""
+    after = at + len(keyword)
+    if keyword == "key":
+        return after if _KEY_OWNER.search(lower, max(0, at - 14), at) else None
+    if keyword == "pass":
+        if rest := _PASSWORD.match(lower, after):
+            return rest.end()
+        return after if at and lower[at - 1] in "_-." and not lower[after : after + 1].isalpha() else None
+    if keyword == "token" and lower.endswith(_NO_SECRET_TOKENS, 0, at):
+        return None
+    return after
 
 
 def _is_noise(value: str, *, password: bool) -> bool:
-    """Whether a value looks made to be unguessable: digits among letters, no name, no place, no placeholder."""
-    if len(value) < 6 or _EXAMPLE.search(value) or _NO_PASSWORD.fullmatch(value) or _NAME_OR_PLACE.fullmatch(value):
+    """Whether a value looks made to be unguessable: no words, no place, no placeholder, digits among letters."""
+    if len(value) < 6 or " " in value or _EXAMPLE.search(value) or _NO_PASSWORD.fullmatch(value) or _PLACE.fullmatch(value):
         return False
     digits = sum(c.isdigit() for c in value)
     letters = sum(c.isalpha() for c in value)
-    if not letters or " " in value.strip():
+    if not letters:
         return False
-    if password:
-        return digits > 0 or len(value) - letters > 1
-    if not digits or _UUID.fullmatch(value) or _PLAIN_WORD.fullmatch(value):
+    if password and (len(value) - digits - letters > 1 or (digits and len(value) < _PASSWORD_MOST)):
+        return not _DOTTED_NAME.fullmatch(value)
+    if not digits or len(value) < SHORTEST or _UUID.fullmatch(value):
         return False
-    return len(value) >= SHORTEST and _bits(value) >= 3.0
+    wordlike = len(value) / len(_PIECES.findall(value)) >= _WORDLIKE and not _HEX.fullmatch(value)
+    return not wordlike and _bits(value) >= _NOISE_BITS
 
 
 def _bits(value: str) -> float:
