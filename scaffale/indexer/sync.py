@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 GROUP_SECONDS = 0.25  # a background commit waits that long for company
 COMMIT_AT = 64  # changed owners; with fewer, a process without a background thread leaves them to the overlay
+ROOM_BYTES = 1024 * 1024  # free space with which an index failure is not put down to a full disk
+REST_SECONDS = 30.0  # after an index could not be written: a full disk is not helped by trying at every search
 OVERLAY_LIMIT = 256  # beyond it a search without a background thread commits first, when the lock is free
 REFRESH_AT = 16  # overlaid owners; then it is worth asking whether somebody has committed them
 BATCH = 256
@@ -75,6 +77,8 @@ class Projection:
         self._scanned = 0
         self._refreshed = 0.0
         self._notes: list[str] = [self.engine.warning] if self.engine.warning else []
+        self._trouble = ""  # what stood in the way of writing the index; it is not tried again before `_rests_until`
+        self._rests_until = 0.0
         self._wake = threading.Event()
         self._closing = False
         self._worker = threading.Thread(target=self._work, daemon=True, name="scaffale-index") if background else None
@@ -90,10 +94,11 @@ class Projection:
                 handle = self._level()
                 if handle is None:
                     break
-                return Answer(handle.search(query, filter, k, exclude), self._scanned, tuple(self._notes))
+                return Answer(handle.search(query, filter, k, exclude), self._scanned, self.warnings())
             except IndexUnusable as error:
                 self._set_aside(error)
-        return Answer(self._search_store(query, filter, k, exclude), 0, (*self._notes, BUILDING))
+        reason = BUILDING if self._writable() and not self._rests() else WITHOUT_INDEX
+        return Answer(self._search_store(query, filter, k, exclude), 0, (*self.warnings(), reason))
 
     def stems(self, text: str) -> list[str]:
         """The terms of a text as the serving engine may have them, in English passages or Italian; for snippets."""
@@ -103,14 +108,18 @@ class Projection:
 
     def lag(self) -> dict[str, int]:
         """`uncommitted`: changes that searches show from memory; `unsearchable`: changes of running scans."""
-        handle = self._level()
+        try:
+            handle = self._level()
+        except IndexUnusable as error:
+            self._set_aside(error)
+            handle = self._handle
         if handle is None:
             return {"uncommitted": 0, "unsearchable": 0}
         return {"uncommitted": handle.overlaid(), "unsearchable": self._scanned}
 
     def warnings(self) -> tuple[str, ...]:
         """What is not as it should be with this index."""
-        return tuple(self._notes)
+        return (*self._notes, self._trouble) if self._rests() else tuple(self._notes)
 
     # --- committing ------------------------------------------------------------------------------------------------
 
@@ -137,6 +146,7 @@ class Projection:
 
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Bring the index level, or build it anew, and fold the write-ahead log into the store. Says what was done."""
+        self._rests_until = 0.0
         done = self.rebuild() if rebuild else self.catch_up()
         what = "built anew" if rebuild else "brought level"
         busy = "left as it is: another process writes it, or nothing can be written here"
@@ -220,23 +230,54 @@ class Projection:
             handle.refresh()
 
     def _commit(self, handle: LexicalIndex, *, bulk: bool) -> bool:
-        if not self._writable():
+        """Bring the index level. False when that cannot be now: another holds the lock, or nothing can be written.
+
+        A full disk is no reason to build the index anew: the handle goes on serving, the overlay shows what is newer.
+        """
+        if not self._writable() or self._rests():
             return False
+        lines = None
         try:
             with handle.writer(bulk=bulk) as writer, self._database.read() as connection:
                 mark = writer.watermark or journal.first(connection, self._database.uuid)
-                lines = journal.since(connection, mark) if mark and mark.store == self._database.uuid else None
-                if lines is None:
-                    raise IndexUnusable("the index belongs to another state of the store")
+                if mark and mark.store == self._database.uuid:
+                    lines = journal.since(connection, mark)
                 if lines:
                     self._fill(connection, writer, list(dict.fromkeys(line.owner for line in lines)))
                     writer.commit(Watermark(self._database.uuid, lines[-1].seq, lines[-1].nonce))
         except WriterBusy:
             return False
+        except IndexUnusable as error:
+            if self._has_room():
+                raise
+            self._rest(error)
+            return False
+        if lines is None:
+            raise IndexUnusable("the index belongs to another state of the store")
+        self._rests_until = 0.0
         handle.refresh()
         if lines:
-            self._point(self._generation, lines[-1].seq)
+            with suppress(ScaffaleError):  # the next commit notes it
+                self._point(self._generation, lines[-1].seq)
         return True
+
+    def _rest(self, error: Exception) -> None:
+        self._rests_until = time.monotonic() + REST_SECONDS
+        reason = _short(error)
+        self._trouble = f"the {self.engine.name} index cannot be written now ({reason}); searches are complete all the same"
+
+    def _rests(self) -> bool:
+        return time.monotonic() < self._rests_until
+
+    def _has_room(self) -> bool:
+        """Whether the disk could hold the index once more: else building it anew only takes the store's last bytes."""
+        folder = self._folder(self._generation)
+        try:
+            size = sum(entry.stat().st_size for entry in os.scandir(folder) if entry.is_file())
+            disk = os.statvfs(folder)
+        except (OSError, AttributeError):  # no folder, no such call on this system
+            return True
+        return disk.f_bavail * disk.f_frsize > size + ROOM_BYTES
 
     def _fill(self, connection: apsw.Connection, writer: IndexWriter, owners: Sequence[int]) -> None:
         for batch in _batches(owners):
@@ -249,7 +290,7 @@ class Projection:
     def _open(self) -> LexicalIndex | None:
         if self._handle is not None:
             return self._handle
-        generation = self._pointer(self._database.connection)
+        generation = self._current()
         folder = self._folder(generation)
         if not self._writable() and not os.path.isdir(folder):
             return None
@@ -257,10 +298,10 @@ class Projection:
             handle = self.engine.open(folder)
             self._check(handle)
         except (IndexUnusable, OSError) as error:
-            self._note(f"the {self.engine.name} index was not usable and is built anew ({error})")
             built = self._build(generation + 1)
             if built is None:
                 return None
+            self._note(f"the {self.engine.name} index was not usable and was built anew ({_short(error)})")
             handle, generation = built, generation + 1
         self._handle, self._generation = handle, generation
         return handle
@@ -273,7 +314,7 @@ class Projection:
 
     def _build(self, generation: int) -> LexicalIndex | None:
         """A new index from a snapshot of the store, in the folder of `generation`. `None` when that cannot be now."""
-        if not self._writable():
+        if not self._writable() or self._rests():
             return None
         folder = self._folder(generation)
         try:
@@ -291,13 +332,14 @@ class Projection:
                     self._fill(connection, writer, [line.owner for line in gone])
                 writer.commit(head)
             handle.refresh()
+            self._point(generation, head.seq)
         except WriterBusy:
             return None  # another process builds it
-        except (IndexUnusable, OSError) as error:
-            self._note(f"the {self.engine.name} index could not be built ({error})")
+        except (ScaffaleError, OSError) as error:
+            self._rest(error)
             _remove(folder)
             return None
-        self._point(generation, head.seq)
+        self._rests_until = 0.0
         for older in range(max(1, generation - 3), generation):
             _remove(self._folder(older))
         return handle
@@ -309,23 +351,27 @@ class Projection:
         """The handle in use is no good. Somebody may have built a newer index already; else build one."""
         with self._guard:
             handle, self._handle = self._handle, None
-            pointer = self._pointer(self._database.connection)
+            pointer = self._current()
             if handle is None or pointer > self._generation:
                 return
-            self._note(f"the {self.engine.name} index was built anew ({error})")
             built = self._build(pointer + 1)
             if built is not None:
+                self._note(f"the {self.engine.name} index was built anew ({_short(error)})")
                 self._handle, self._generation = built, pointer + 1
 
     def rebuild(self) -> bool:
         """Build a new index now and switch to it. False when another process is building one."""
         with self._guard:
-            generation = self._pointer(self._database.connection) + 1
+            generation = self._current() + 1
             built = self._build(generation)
             if built is None:
                 return False
             self._handle, self._generation = built, generation
             return True
+
+    def _current(self) -> int:
+        with self._database.border():
+            return self._pointer(self._database.connection)
 
     def _pointer(self, connection: apsw.Connection) -> int:
         row = connection.execute(
@@ -380,19 +426,27 @@ class Projection:
             time.sleep(GROUP_SECONDS)
             try:
                 if self.catch_up():
-                    self._database.checkpoint()
+                    with suppress(ScaffaleError):  # the next idle moment will do
+                        self._database.checkpoint()
                 else:
                     time.sleep(GROUP_SECONDS)
-            except ScaffaleError as error:
-                self._note(f"the index could not be brought up to date ({error})")
+            except Exception as error:  # a thread that died would never commit again
+                if not self._closing:
+                    self._rest(error)
 
 
+WITHOUT_INDEX = "no index can be used here now; the store itself was searched, word by word and without stems"
 BUILDING = "the index is being built; the store itself was searched, word by word and without stems"
 
 
 def _batches(owners: Sequence[int]) -> Iterator[Sequence[int]]:
     for start in range(0, len(owners), BATCH):
         yield owners[start : start + BATCH]
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    return text if len(text) <= 160 else f"{text[:160]}…"
 
 
 def _remove(folder: str) -> None:

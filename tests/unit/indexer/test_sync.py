@@ -9,6 +9,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from scaffale import backends
+from scaffale.errors import IndexUnusable
 from scaffale.indexer import entries, journal, sync
 from scaffale.indexer.database import Database
 from scaffale.indexer.entries import EntrySource
@@ -55,6 +57,13 @@ def remove(database, rid):
 
 def found(projection, text="note"):
     return sorted(hit.id for hit in projection.search(parse(text), Filter(), 1_000).found.hits)
+
+
+def _raise(error):
+    def fail(*args):
+        raise error
+
+    return fail
 
 
 def folders(database):
@@ -204,7 +213,23 @@ def test_lines_of_a_scan_wait_for_its_answer(database, make_projection):
     assert found(other) == found(projection) == [rid, written]
 
 
-def test_while_another_process_builds_the_store_itself_is_searched(database, make_projection):
+def test_while_another_process_builds_the_store_itself_is_searched(database, make_projection, engine_name, monkeypatch):
+    rids = [add(database, f"note {n}") for n in range(5)]
+    make_projection().catch_up()
+    for file in Path(database.path + ".index").rglob("*"):
+        if file.is_file() and not file.name.endswith(".lock"):
+            file.write_bytes(b"\x00garbage" * 64)
+    engine = backends.lexical(engine_name)
+    builder = engine.open(os.path.join(database.path + ".index", f"{engine.identity}-2"))
+    with builder.writer():
+        answer = make_projection().search(parse("note"), Filter(), 10)
+    assert sorted(hit.id for hit in answer.found.hits) == rids
+    assert sync.BUILDING in answer.warnings
+    assert found(make_projection()) == rids
+    builder.close()
+
+
+def test_where_no_index_can_be_made_the_store_itself_is_searched(database, make_projection, monkeypatch):
     rids = [add(database, f"note {n}") for n in range(5)]
     builder, projection = make_projection(), make_projection()
     builder.catch_up()
@@ -212,7 +237,46 @@ def test_while_another_process_builds_the_store_itself_is_searched(database, mak
     Path(database.path + ".index").write_text("a file where the folder should be")
     answer = projection.search(parse("note"), Filter(), 10)
     assert sorted(hit.id for hit in answer.found.hits) == rids
-    assert sync.BUILDING in answer.warnings
+    assert sync.WITHOUT_INDEX in answer.warnings
+    assert projection.lag() == {"uncommitted": 0, "unsearchable": 0}
+    os.remove(database.path + ".index")
+    monkeypatch.setattr(projection, "_rests_until", 0.0)
+    answer = projection.search(parse("note"), Filter(), 10)
+    assert sorted(hit.id for hit in answer.found.hits) == rids
+    assert not answer.warnings
+
+
+def test_an_index_that_cannot_be_written_goes_on_serving(database, make_projection, monkeypatch):
+    projection = make_projection()
+    rids = [add(database, f"note {n}") for n in range(5)]
+    projection.catch_up()
+    monkeypatch.setattr(projection, "_fill", _raise(IndexUnusable("no space left on device")))
+    monkeypatch.setattr(projection, "_has_room", lambda: False)
+    rids += [add(database, f"note {n}") for n in range(5, sync.OVERLAY_LIMIT + 10)]
+    assert not projection.catch_up()
+    answer = projection.search(parse("note"), Filter(), 1_000)
+    assert sorted(hit.id for hit in answer.found.hits) == rids
+    assert any("cannot be written now" in warning for warning in answer.warnings)
+    assert projection.lag()["uncommitted"] == sync.OVERLAY_LIMIT + 5
+    assert len(folders(database)) == 1
+    monkeypatch.undo()
+    projection.maintain()
+    answer = projection.search(parse("note"), Filter(), 1_000)
+    assert sorted(hit.id for hit in answer.found.hits) == rids
+    assert not answer.warnings
+
+
+def test_an_index_that_cannot_be_written_though_there_is_room_is_built_anew(database, make_projection, monkeypatch):
+    projection = make_projection()
+    rids = [add(database, f"note {n}") for n in range(5)]
+    projection.catch_up()
+    rids.append(add(database, "note more"))
+    fill = projection._fill
+    attempts = iter([_raise(IndexUnusable("a damaged segment"))])
+    monkeypatch.setattr(projection, "_fill", lambda *given: next(attempts, fill)(*given))
+    assert projection.catch_up()
+    assert found(projection) == rids
+    assert folders(database)[-1].endswith("-2")
 
 
 def test_rebuilding_switches_every_handle(database, make_projection):
