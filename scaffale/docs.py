@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scaffale import search as hall
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound
 from scaffale.indexer import freshness, journal, markdown, paths, scan, shelves
-from scaffale.indexer.database import Database
+from scaffale.indexer.database import Database, exists
 from scaffale.indexer.sync import Projection
 from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section, Shelf
 from scaffale.snippet import Highlighter
@@ -473,7 +473,7 @@ class Docs:
 
     def _store(self, shelf: str | None = None) -> tuple[Database, Projection] | None:
         """Store and projection, or `None` while nothing was ever scanned; then a named `shelf` is `NotFound`."""
-        if self._database is not None or os.path.exists(self._settings.docs_db_path):
+        if self._database is not None or exists(self._settings.docs_db_path):
             return self._open()
         if shelf is not None:
             raise NotFound(f"no shelf {shelf[:80]!r}; none exists yet")

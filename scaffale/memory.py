@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scaffale import search as hall
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, ScaffaleError, SecretDetected
 from scaffale.indexer import audit, clock, entries, paths, projects
-from scaffale.indexer.database import Database
+from scaffale.indexer.database import Database, exists
 from scaffale.indexer.entries import EntryFilter, EntrySource
 from scaffale.indexer.sync import Projection
 from scaffale.model import CONCEPT, SECRET_RULES, SOURCE_TYPES, STATUSES, Count, Entry, EntryDraft, EntryHit, Filter, Project
@@ -406,7 +406,7 @@ class Memory:
 
     def _store(self) -> tuple[Database, Projection] | None:
         """Store and projection, or `None` while nothing was ever kept."""
-        if self._database is not None or os.path.exists(self._settings.memory_db_path):
+        if self._database is not None or exists(self._settings.memory_db_path):
             return self._open()
         return None
 
