@@ -244,9 +244,10 @@ def _across(text: str, start: int, line_end: int, rule: Rule) -> Finding | None:
     """What the rule finds when the line from `start` is joined with those after it, as far as they look like one word."""
     joined = text[start:line_end]
     pieces = [(0, start)]  # where each piece begins, in the joined text and in the text
-    best = next(_matches(joined, rule), None)
+    best = next((each for each in _matches(joined, rule) if each.end == len(joined)), None)
     for _ in range(_LINES_MOST):
-        following = _NEXT_LINE.match(text, text.find("\n", line_end) + 1)
+        line_end = text.find("\n", line_end)
+        following = _NEXT_LINE.match(text, line_end + 1) if line_end >= 0 else None
         if following is None:
             break
         alone = following[2] is not None
