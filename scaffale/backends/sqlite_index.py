@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from scaffale.backends import sqlite_file
 from scaffale.backends.ports import WriterBusy
 from scaffale.errors import IndexUnusable
 from scaffale.model import Hits, Watermark
@@ -220,30 +221,26 @@ class SqliteWriter:
 
 
 def connect(path: str) -> apsw.Connection:
-    """A connection to an index file: WAL, no fsync per commit, deletes that erase."""
+    """A connection to an index file: WAL, no fsync per commit, deletes that erase. Where nothing can be written it reads."""
     with border("open"):
-        connection = apsw.Connection(path)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        connection.transaction_mode = "IMMEDIATE"
-        if connection.pragma("journal_mode") != "wal":
-            _switch_to_wal(connection)
-        for pragma in ("synchronous = NORMAL", "secure_delete = ON", "journal_size_limit = 33554432"):
-            connection.execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _switch_to_wal(connection: apsw.Connection) -> None:
-    import time
-
-    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
-    while True:
+        if os.path.exists(path) and not sqlite_file.writable(path):
+            return sqlite_file.open_read_only(path)
         try:
-            connection.pragma("journal_mode", "wal")
-            return
-        except apsw.BusyError:  # the first switch by many processes does not honour the busy timeout
-            if time.monotonic() > deadline:
+            return _open_writable(path)
+        except apsw.Error as error:
+            if not sqlite_file.is_full(error):
                 raise
-            time.sleep(0.01)
+            return sqlite_file.open_read_only(path)
+
+
+def _open_writable(path: str) -> apsw.Connection:
+    connection = apsw.Connection(path)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    connection.transaction_mode = "IMMEDIATE"
+    sqlite_file.switch_to_wal(connection, BUSY_TIMEOUT_MS)
+    for pragma in ("synchronous = NORMAL", "secure_delete = ON", "journal_size_limit = 33554432"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
 
 
 def read_mark(connection: apsw.Connection) -> Watermark | None:

@@ -75,6 +75,7 @@ class TantivyIndex:
     """`LexicalIndex` on a folder. Creating it opens the index or makes an empty one."""
 
     def __init__(self, folder: str) -> None:
+        self._view = ""  # a folder of links, where the index's own cannot be written
         self._folder = folder
         self._lock = threading.Lock()
         self._schema = _schema()
@@ -82,8 +83,10 @@ class TantivyIndex:
         self._overlay = FieldwiseOverlay(self._analyzer.analyze)
         self._level: Watermark | None = None
         os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            self._view = _linked(folder)
         with _border("open"):
-            self._index = tantivy.Index(self._schema, folder)
+            self._index = tantivy.Index(self._schema, self._view or folder)
             self._index.register_tokenizer(_ANALYZER, self._analyzer)
             self._index.config_reader("manual")
         self.refresh()
@@ -110,7 +113,8 @@ class TantivyIndex:
         """Show changes on top of the commit."""
         with self._lock:
             for seq, owner, passages in changes:
-                committed = self._searcher.doc_freq("owner", owner) > 0
+                with _border("read"):
+                    committed = self._searcher.doc_freq("owner", owner) > 0
                 self._overlay.put(seq, owner, passages, committed=committed)
             self._level = upto
 
@@ -131,7 +135,7 @@ class TantivyIndex:
         clauses = analysed(query, self._analyzer.analyze)
         if not clauses:
             return Hits([], 0)
-        with self._lock:
+        with _border("search"), self._lock:
             searcher, statistics = self._searcher, self._statistics
             newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
             hidden = {*self._overlay.hidden, *exclude}
@@ -141,10 +145,19 @@ class TantivyIndex:
 
     def writer(self, *, bulk: bool = False) -> TantivyWriter:
         """The writer, or `WriterBusy`."""
+        if self._view:
+            raise WriterBusy
         return TantivyWriter(self._index, self._schema, bulk=bulk)
 
     def close(self) -> None:
         """Nothing is held but memory; the reader goes with the object."""
+        view, self._view = self._view, ""
+        if view:
+            import shutil
+
+            shutil.rmtree(view, ignore_errors=True)
+
+    __del__ = close
 
     # --- one search of the commit ----------------------------------------------------------------------------------
 
@@ -258,6 +271,17 @@ class TantivyWriter:
                 if self._index.searcher().num_segments > MAX_SEGMENTS:
                     writer.wait_merging_threads()  # a writer that is dropped cancels its merges
         del writer  # releases the lock
+
+
+def _linked(folder: str) -> str:
+    """A temporary folder of links to the files of a folder that cannot be written: even a reader makes a lock file."""
+    import tempfile
+
+    view = tempfile.mkdtemp(prefix="scaffale-")
+    for name in os.listdir(folder):
+        if not name.endswith(".lock"):
+            os.symlink(os.path.join(folder, name), os.path.join(view, name))
+    return view
 
 
 def _sentinel(mark: Watermark) -> Document:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
+from scaffale.backends import sqlite_file
 from scaffale.errors import ScaffaleError, StoreBusy, StoreUnreadable
 from scaffale.indexer import clock
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 30_000
 WAL_LIMIT_BYTES = 32 * 1024 * 1024
 
-_NO_ROOM = (apsw.SQLITE_FULL, apsw.SQLITE_IOERR_SHMSIZE)
 _WRITING = (
     apsw.SQLITE_IOERR_WRITE,
     apsw.SQLITE_IOERR_FSYNC,
@@ -116,10 +115,7 @@ class Database:
 
     def wal_bytes(self) -> int:
         """Size of the write-ahead log, 0 when there is none."""
-        try:
-            return os.stat(self.path + "-wal").st_size
-        except OSError:
-            return 0
+        return sqlite_file.wal_bytes(self.path)
 
     def close(self) -> None:
         """Close every thread's connection. The last one to leave the file checkpoints it."""
@@ -145,17 +141,17 @@ class Database:
 
     def _open(self) -> apsw.Connection:
         """The best connection that the file and its folder allow now."""
-        writable = os.access(self.path, os.W_OK) and os.access(os.path.dirname(self.path), os.W_OK)
-        if writable:
+        if sqlite_file.writable(self.path):
             try:
                 connection = self._open_writable()
-            except (apsw.FullError, apsw.IOError) as error:
-                if _cause(error) not in _NO_ROOM or self.wal_bytes():
+                self.read_only = False
+                return connection
+            except apsw.Error as error:
+                if not sqlite_file.is_full(error) or self.wal_bytes():
                     raise
-                writable = False
-        if not writable:
-            connection = self._open_read_only()
-        self.read_only = not writable
+        connection = sqlite_file.open_read_only(self.path)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+        self.read_only = True
         return connection
 
     def _open_writable(self) -> apsw.Connection:
@@ -164,7 +160,8 @@ class Database:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         if not self.uuid:
             self._look_first(connection, unfolded)
-        _switch_to_wal(connection, self.path)
+        if not sqlite_file.switch_to_wal(connection, BUSY_TIMEOUT_MS):
+            raise StoreUnreadable(f"{self.path} lies on a file system without shared memory; choose a local disk")
         # One statement each: a string of several pragmas stops at the first that returns a row.
         for pragma in (
             "foreign_keys = ON",
@@ -185,21 +182,8 @@ class Database:
             connection.close()
             raise
 
-    def _open_read_only(self) -> apsw.Connection:
-        try:
-            connection = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
-            connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018  (a WAL that cannot be opened says so here)
-        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
-            # No -shm may be made here. Without a WAL the file is all there is, and nobody of ours can be writing.
-            if self.wal_bytes():
-                raise
-            uri = f"file:{_uri_quote(self.path)}?immutable=1"
-            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        return connection
-
     def _refusal(self) -> str:
-        if os.access(self.path, os.W_OK) and os.access(os.path.dirname(self.path), os.W_OK):
+        if sqlite_file.writable(self.path):
             return f"disk full: {self.path} cannot be written; nothing was written. Free some space and try again."
         return f"{self.path} is read-only here: reading and searching go on, writing needs permission"
 
@@ -287,25 +271,28 @@ def translate(error: apsw.Error, path: str) -> ScaffaleError | apsw.Error:
     """A SQLite failure in the words of its cause. A defect of ours (a wrong statement) comes back as it was."""
     if isinstance(error, apsw.BusyError | apsw.LockedError | apsw.ProtocolError):
         return StoreBusy(f"{path} was busy for {BUSY_TIMEOUT_MS // 1000} s; nothing was written. Try again.")
-    if isinstance(error, apsw.FullError) or _cause(error) == apsw.SQLITE_IOERR_SHMSIZE:
+    if sqlite_file.is_full(error):
         return StoreUnreadable(f"disk full: {path} cannot grow; nothing was written. Free some space and try again.")
     if isinstance(error, apsw.ReadOnlyError):
         return StoreUnreadable(f"{path} cannot be written: read-only file or folder; nothing was written.")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         return StoreUnreadable(f"{path} is damaged or not a SQLite database ({error}). Restore a backup of it.")
-    if isinstance(error, apsw.IOError) and _cause(error) in _WRITING:
+    if isinstance(error, apsw.IOError) and sqlite_file.cause(error) in _WRITING:
         return StoreUnreadable(
             f"{path} cannot be written ({error}): the disk fails, or a quota or limit on file sizes is reached;"
             " nothing was acknowledged. Look after the disk and try again."
         )
     if isinstance(error, apsw.CantOpenError | apsw.IOError | apsw.PermissionsError | apsw.AuthError):
-        what = "is a folder where the store should be" if os.path.isdir(path) else f"cannot be opened or read ({error})"
-        return StoreUnreadable(f"{path} {what}. Check the disk and the file's permissions.")
+        return StoreUnreadable(f"{path} {_why_unreadable(error, path)}")
     return error
 
 
-def _cause(error: apsw.Error) -> int:
-    return getattr(error, "extendedresult", 0)  # the stubs do not know of it
+def _why_unreadable(error: apsw.Error, path: str) -> str:
+    if os.path.isdir(path):
+        return "is a folder; a store is a file. Choose another path for this store."
+    if sqlite_file.wal_bytes(path) and not sqlite_file.writable(path):
+        return "was not closed in order, and putting that right needs permission to write. Open it once with that permission."
+    return f"cannot be opened or read ({error}). Check the disk and the file's permissions."
 
 
 class Border:
@@ -349,22 +336,6 @@ def _create_private(path: str) -> None:
         raise StoreUnreadable(f"cannot create {path}: {error.strerror}") from error
 
 
-def _switch_to_wal(connection: apsw.Connection, path: str) -> None:
-    if connection.pragma("journal_mode") == "wal":
-        return
-    # The first switch by many processes at once does not honour the busy timeout.
-    deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
-    while True:
-        try:
-            if connection.pragma("journal_mode", "wal") == "wal":
-                return
-            raise StoreUnreadable(f"{path} lies on a file system without shared memory; choose a local disk")
-        except apsw.BusyError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
-
-
 def _create_base(connection: apsw.Connection, application_id: int) -> None:
     connection.execute(f"PRAGMA application_id = {application_id}")
     connection.execute(
@@ -373,7 +344,3 @@ def _create_base(connection: apsw.Connection, application_id: int) -> None:
     connection.execute("CREATE TABLE store (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROWID")
     connection.execute("INSERT INTO store VALUES ('uuid', lower(hex(randomblob(16))))")
     connection.execute("INSERT INTO store VALUES ('key', randomblob(32))")
-
-
-def _uri_quote(path: str) -> str:
-    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
