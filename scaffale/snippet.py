@@ -60,7 +60,7 @@ class Highlighter:
             while at >= 0 and left:
                 end = at + 1
                 if not haystack[at - 1].isalnum():
-                    end = _BOUNDARY.search(haystack, end).start()  # type: ignore[union-attr]  (there is one at the end)
+                    end = _BOUNDARY.search(haystack, end).start()  # type: ignore[union-attr]
                     word = haystack[at:end]
                     stem = known[word] if word in known else self._match(word)
                     if stem is not None:

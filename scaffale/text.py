@@ -100,7 +100,7 @@ def camel_parts(text: str) -> list[str]:
         start = bump.start()
         while start and text[start - 1].isalnum():
             start -= 1
-        end = _WORD.match(text, start).end()  # type: ignore[union-attr]  (the bump stands in a word)
+        end = _WORD.match(text, start).end()  # type: ignore[union-attr]
         words[text[start:end]] = None
         bump = _CAMEL.search(text, end)
     return [part for word in words for part in _CAMEL_PART.findall(word)]
