@@ -1,0 +1,183 @@
+"""The one normaliser and the one query parser: what becomes of words, and that nothing is too strange for them."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scaffale import text as room
+from scaffale.text import (
+    MAX_QUERY_CHARS,
+    MAX_QUERY_TERMS,
+    Term,
+    camel_parts,
+    fields,
+    fold,
+    fold_in_place,
+    has_word,
+    is_italian,
+    italian,
+    normalise,
+    parse,
+    plain,
+    words,
+)
+
+# Any code point at all, halves of surrogate pairs included, and pieces that are likely to hurt.
+AWKWARD = (
+    "C++", "c#", ".NET", "getUserById", "HTTPServer", "l’utente", "perche\u0301", "検索", "ไทย", "İ", "ß", "ﬁ", "\ud83d",
+    "\0", "𝒳", "_", "'",
+)  # fmt: skip
+anything = st.one_of(
+    st.text(st.characters(codec=None, categories=None), max_size=60),
+    st.lists(st.one_of(st.sampled_from(AWKWARD), st.text(max_size=6)), max_size=12).map(" ".join),
+    st.lists(st.sampled_from(AWKWARD), max_size=12).map("".join),
+)
+
+
+def asked(text):
+    return [term.text for term in parse(text).terms if term.weight == 1.0]
+
+
+# --- queries -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("write-ahead log", ["write-ahead", "log"]),
+        ("  log \t log\nLog ", ["log", "Log"]),
+        ("how does the lock work?", ["lock", "work?"]),
+        ("come funziona il blocco", ["funziona", "blocco"]),
+        ("to be or not to be", ["to", "be", "or", "not"]),
+        ("Il \"che\"", ["Il", "\"che\""]),
+        ("rm -rf / && echo", ["rm", "-rf", "echo"]),
+        ('NOT (a:b) "d', ["(a:b)"]),
+        ('NOT (a:b) "x', ["(a:b)", '"x']),
+        ("", []),
+        ("?! --- ...", []),
+        ("E0308 1.2.3 --dry-run docs/foo.md", ["E0308", "1.2.3", "--dry-run", "docs/foo.md"]),
+        ("l’utente", ["l'utente"]),
+    ],
+)
+def test_a_query_is_its_words_without_the_common_ones(text, expected):
+    assert asked(text) == expected
+
+
+def test_the_parts_of_an_identifier_are_asked_for_with_less_weight():
+    assert parse("getUserById").terms == (
+        Term("getUserById"), *(Term(part, room.PART_WEIGHT) for part in ("get", "User", "Id")),
+    )  # fmt: skip
+
+
+def test_a_long_query_is_cut_and_says_so():
+    many = " ".join(f"word{n}" for n in range(100))
+    assert len(parse(many).terms) == MAX_QUERY_TERMS
+    assert parse(many).cut
+    assert parse("x" * (MAX_QUERY_CHARS + 1)).cut
+    assert not parse(" ".join(f"word{n}" for n in range(MAX_QUERY_TERMS))).cut
+
+
+@given(anything)
+def test_any_text_is_a_query(text):
+    query = parse(text)
+    assert query.text == text
+    assert len(query.terms) <= MAX_QUERY_TERMS
+    assert all(0 < term.weight <= 1 and has_word(term.text) for term in query.terms)
+    assert len(set(query.terms)) == len(query.terms) or any(term.weight < 1 for term in query.terms)
+    assert bool(query.terms) == has_word(plain(text))
+    assert not any(character.isspace() for term in query.terms for character in term.text)
+
+
+# --- what engines see --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("C++ and C#, F# or .NET", "cpp and csharp fsharp or dotnet"),
+        ("std::vector ABC++ c++17", "std vector abc cpp 17"),
+        ("検索x", "検 索 x"),
+        ("dell’ordine", "dell ordine"),
+        ("getUserById", "getuserbyid get user by id"),
+        ("naïve Perché", "naive perche"),
+        ("a_b-c", "a b c"),
+    ],
+)
+def test_words_as_they_are_indexed(text, expected):
+    assert words(normalise(text)) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("getUserById", "get User By Id"),
+        ("HTTPServer", "HTTP Server"),
+        ("parseJSON2Text", "parse JSON 2 Text"),
+        ("x getUser y getUser", "get User"),
+        ("plain Words ONLY snake_case", ""),
+        ("fooBar,bazQux", "foo Bar baz Qux"),
+    ],
+)
+def test_parts_of_camel_case(text, parts):
+    assert camel_parts(text) == parts.split()
+
+
+@given(st.text("abcXYZ01", max_size=20))
+def test_the_parts_of_a_word_are_the_whole_of_it(word):
+    assert "".join(camel_parts(word)) in {"", word}
+
+
+@given(anything)
+def test_any_text_can_be_normalised(text):
+    for normal in (normalise(text), plain(text), *fields(text, text, text, text).values()):
+        normal.encode()  # it is Unicode, whatever the text was
+    assert words(normalise(text))[: len(words(plain(text)))] == words(plain(text))
+    assert set(fields(text, text, text, text)) == {"head", "body", "labels"}
+    assert isinstance(is_italian(text), bool)
+
+
+@given(anything)
+def test_accents_and_case_fold_however_they_are_written(text):
+    assert words(unicodedata.normalize("NFD", plain(text))) == words(unicodedata.normalize("NFC", plain(text)))
+
+
+@given(anything)
+def test_folding_in_place_moves_no_offset(text):
+    folded = fold_in_place(text)
+    assert len(folded) == len(text)
+    assert all(a == b or fold(b) == a for a, b in zip(folded, text, strict=True))
+
+
+def test_no_more_of_a_body_than_is_useful_is_indexed():
+    assert len(fields("t", "h", "x" * 1_000_000, "")["body"]) == room.MAX_BODY_CHARS
+
+
+# --- languages ---------------------------------------------------------------------------------------------------------
+
+
+def test_italian_is_told_by_its_function_words():
+    assert is_italian("La scadenza di un token che non vale per il server")
+    assert is_italian("Il lock dell'ordine, la coda dell'utente")
+    assert not is_italian("The expiry of a token that is not valid for the server")
+    assert not is_italian("lock() di() il() che()")
+    assert not is_italian("")
+
+
+def test_forms_of_an_italian_word_have_one_stem():
+    for forms in ("richiesta richieste", "connessione connessioni", "scrivere scriveva scrivendo"):
+        assert len(set(italian(forms).split())) == 1, forms
+    assert italian("E0308 a_b 1.2.3") == "e0308 a_b 1.2.3", "names stay"
+
+
+def test_an_italian_passage_goes_in_as_stems_and_keeps_its_labels():
+    text = "Le richieste di un utente che scade per il server"
+    found = fields("Richieste", "", text, "richieste")
+    assert "richiest" in words(found["body"])
+    assert "richieste" not in words(found["body"])
+    assert words(found["labels"]) == ["richieste"]
+    english = fields("Requests", "", "The requests of a user that expire", "")
+    assert "requests" in words(english["body"]), "the engine's own analyzer stems English"
