@@ -1,11 +1,10 @@
 """Values that cross rooms. They know nothing of SQL, files, clocks or protocols.
 
-All are `NamedTuple`s: immutable, made at C speed, and free at import time. Frozen dataclasses would cost every
-command-line call 5 ms for the machinery and 0.4 ms a class, a quarter of its whole budget (ARCHITECTURE.md, "Start-up").
+All are `NamedTuple`s: immutable, made at C speed, and nearly free at import time. Frozen dataclasses would cost every
+command-line call 5 ms for the machinery and 0.4 ms a class. Annotations are not postponed here: `typing` compiles
+postponed ones, three times the price of a class.
 Field names are the names of the JSON answers; `None` means absent and is left out there.
 """
-
-from __future__ import annotations
 
 from typing import NamedTuple
 

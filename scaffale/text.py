@@ -20,7 +20,6 @@ PART_WEIGHT = 0.4
 
 _SYMBOLS = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
 _SYMBOL = re.compile(r"(?<![^\W_])(?:[cC]\+\+|[cCfF]#|\.(?:NET|net)\b)")
-_UNSPACED = re.compile(r"([\u2e80-\u2fff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f])")
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _STEMS: dict[str, str] = {}
@@ -85,7 +84,7 @@ def _normalised_labels(labels: str) -> str:
 def plain(text: str) -> str:
     """`normalise` without the added parts: the form in which a term of a query meets the index."""
     if not text.isascii():
-        text = _UNSPACED.sub(r" \1 ", _compose(text))
+        text = _unspaced().sub(r" \1 ", _compose(text))
     # Spelled out: eight substring tests run at memory speed, a loop over them does not.
     if "++" in text or "C#" in text or "c#" in text or "F#" in text or "f#" in text or ".NET" in text or ".net" in text:
         text = _SYMBOL.sub(lambda match: f" {_SYMBOLS[match[0].lower()]} ", text)
@@ -129,6 +128,12 @@ def _italian_stem(match: re.Match[str]) -> str:
             _STEMS.clear()
         stem = _STEMS[word] = _italian_stemmer().stemWord(word)
     return stem
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Letters of scripts that put no space between words. Compiling such ranges takes 6 ms, so only when they are met."""
+    return re.compile(r"([\u2e80-\u2fff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f])")
 
 
 @cache
