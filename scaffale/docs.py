@@ -8,14 +8,25 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from scaffale import search as hall
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound
+from scaffale.answers import (
+    DocsSearch,
+    DocsStatus,
+    DocumentAnswer,
+    DocumentList,
+    Match,
+    Removed,
+    ShelfAnswer,
+    ShelfList,
+)
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
 from scaffale.indexer import freshness, journal, markdown, paths, scan, shelves
 from scaffale.indexer.database import Database, exists
 from scaffale.indexer.sync import Projection
-from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section, Shelf
+from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section
 from scaffale.snippet import Highlighter
 from scaffale.text import parse
 
@@ -37,104 +48,6 @@ LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a sec
 COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the background thread, when there is one
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 SEPARATORS = (" › ", " > ", "/")
-
-
-class DocsSearch(NamedTuple):
-    """A page of documents, each once, with its best section. `shelves` says what exists when nothing was found."""
-
-    results: tuple[DocumentHit, ...]
-    next_offset: int | None
-    matching_sections: int
-    lexical_backend: str
-    lag: int
-    hint: str | None
-    shelves: tuple[str, ...] | None
-    warnings: tuple[str, ...]
-
-
-class Match(NamedTuple):
-    """A place where `search_string` begins, with the lines around it. Places whose surroundings overlap are one."""
-
-    line: int
-    start_line: int
-    end_line: int
-    content: str
-
-
-class DocumentAnswer(NamedTuple):
-    """A document, or the part of it that was asked for. `subsections` are those below the section that was.
-
-    `next_start_line` is where to read on when the part was too long for one answer, else `None`.
-    """
-
-    id: int
-    title: str
-    file_path: str
-    shelf_id: int
-    shelf_name: str
-    shelf: dict[str, Any]
-    resource_uri: str
-    uri: str
-    shelf_uri: str
-    tags: tuple[str, ...]
-    freshness: str
-    indexed_at: str
-    line_count: int
-    start_line: int
-    end_line: int
-    content: str
-    next_start_line: int | None
-    heading_path: tuple[str, ...] | None
-    subsections: tuple[tuple[str, ...], ...] | None
-    matches: tuple[Match, ...] | None
-    links: dict[str, Any]
-    warnings: tuple[str, ...]
-
-
-class DocumentList(NamedTuple):
-    """A page of documents by path."""
-
-    documents: tuple[Document, ...]
-    total: int
-    next_offset: int | None
-    warnings: tuple[str, ...]
-
-
-class ShelfList(NamedTuple):
-    """All shelves by name."""
-
-    shelves: tuple[Shelf, ...]
-    warnings: tuple[str, ...]
-
-
-class ShelfAnswer(NamedTuple):
-    """One shelf, as it is now."""
-
-    shelf: Shelf
-    warnings: tuple[str, ...]
-
-
-class Removed(NamedTuple):
-    """What was forgotten. Files stay as they are."""
-
-    shelf: str | None
-    document_id: int | None
-    removed_documents: int
-    warnings: tuple[str, ...]
-
-
-class DocsStatus(NamedTuple):
-    """What the store holds and what serves it."""
-
-    db_path: str
-    exists: bool
-    features: dict[str, bool]
-    counts: dict[str, int]
-    lexical_backend: str
-    index_lag: dict[str, int]
-    sqlite_version: str
-    wal_bytes: int
-    warnings: tuple[str, ...]
 
 
 class DocsSource:
@@ -358,14 +271,18 @@ class Docs:
         try:
             return work(database, options, on_batch)
         finally:
-            if stored:
-                few = self._background and waiting < COMMIT_DOCUMENTS
-                level = not waiting or (not few and projection.catch_up(bulk=waiting > 10 * COMMIT_DOCUMENTS))
-                with database.write(durable=False) as connection:
-                    journal.acknowledge(connection, options.scan_id or 0, projection.committed())
+            left = projection.has_unfinished(options.scan_id or 0)  # by a scan that was killed, or is at work
+            if stored or left:
+                few = self._background and not left and waiting < COMMIT_DOCUMENTS
+                bulk = waiting > 10 * COMMIT_DOCUMENTS
+                level = not (waiting or left) or (not few and projection.catch_up(bulk=bulk, insist=True))
+                if stored:
+                    with database.write(durable=False) as connection:
+                        journal.acknowledge(connection, options.scan_id or 0, projection.committed())
                 if not level:
                     projection.nudge()
-                database.checkpoint()
+                with suppress(ScaffaleError):  # an idle moment will do
+                    database.checkpoint()
 
     # --- shelves ---------------------------------------------------------------------------------------------------
 

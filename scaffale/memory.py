@@ -11,12 +11,33 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale import search as hall
+from scaffale.answers import (
+    AddedEntry,
+    EntryAnswer,
+    EntryPage,
+    Invalidated,
+    MemorySearch,
+    MemoryStatus,
+    Names,
+    SimilarEntry,
+)
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, ScaffaleError, SecretDetected
 from scaffale.indexer import audit, clock, entries, paths, projects
 from scaffale.indexer.database import Database, exists
 from scaffale.indexer.entries import EntryFilter, EntrySource
 from scaffale.indexer.sync import Projection
-from scaffale.model import CONCEPT, SECRET_RULES, SOURCE_TYPES, STATUSES, Count, Entry, EntryDraft, EntryHit, Filter, Project
+from scaffale.model import (
+    CONCEPT,
+    SECRET_RULES,
+    SOURCE_TYPES,
+    STATUSES,
+    Count,
+    Entry,
+    EntryDraft,
+    EntryHit,
+    Filter,
+    Project,
+)
 from scaffale.snippet import Highlighter
 from scaffale.text import Query, parse, words
 
@@ -32,104 +53,6 @@ PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the
 SIMILAR_AT = 0.6  # share of words in common from which two entries say nearly the same
 SIMILAR_TERMS = 16
 NOTHING_FOUND = "Nothing in memory matches. Check the documentation, the code or the tickets; nothing is invented here."
-
-
-class MemoryStatus(NamedTuple):
-    """What the store holds and what serves it. `counts` are of the project, or of the whole store without one."""
-
-    db_path: str
-    exists: bool
-    project: Project | None
-    project_id: str | None
-    counts: dict[str, int]
-    features: dict[str, bool]
-    lexical_backend: str
-    index_lag: dict[str, int]
-    sqlite_version: str
-    wal_bytes: int
-    warnings: tuple[str, ...]
-
-
-class AddedEntry(NamedTuple):
-    """`entry_id` is the new entry, or with `deduped` the one that already said exactly this."""
-
-    project_id: str
-    entry_id: str
-    scope: str
-    topic: str
-    tags: tuple[str, ...]
-    deduped: bool
-    existing_entry_id: str | None
-    similar_entries: tuple[SimilarEntry, ...]
-    warnings: tuple[str, ...]
-
-
-class SimilarEntry(NamedTuple):
-    """An active entry that says nearly the same. `similarity` is the share of words in common, 0 to 1."""
-
-    id: str
-    scope: str
-    topic: str
-    title: str | None
-    similarity: float
-
-
-class MemorySearch(NamedTuple):
-    """A page of results. `scopes` and `topics` say what exists when nothing was found."""
-
-    project_id: str | None
-    mode: str
-    status: str
-    scope: str | None
-    topic: str | None
-    results: tuple[EntryHit, ...]
-    total: int
-    next_offset: int | None
-    lexical_backend: str
-    lag: int
-    hint: str | None
-    scopes: tuple[Count, ...] | None
-    topics: tuple[Count, ...] | None
-    warnings: tuple[str, ...]
-
-
-class EntryAnswer(NamedTuple):
-    """The whole entry. `links` counts the incoming ones only."""
-
-    project_id: str
-    entry: Entry
-    links: dict[str, Any]
-    warnings: tuple[str, ...]
-
-
-class Invalidated(NamedTuple):
-    """`changed` is false when the entry was invalidated already."""
-
-    project_id: str
-    entry_id: str
-    previous_status: str
-    status: str
-    invalidated_at: str
-    changed: bool
-    warnings: tuple[str, ...]
-
-
-class Names(NamedTuple):
-    """Scopes, topics or tags in use, most used first."""
-
-    project_id: str
-    status: str
-    scope: str | None
-    topic: str | None
-    items: tuple[Count, ...]
-    warnings: tuple[str, ...]
-
-
-class EntryPage(NamedTuple):
-    """Entries in the order of their acknowledgement; `next_after` continues, `None` ends."""
-
-    entries: tuple[Entry, ...]
-    next_after: int | None
 
 
 class Memory:
@@ -224,7 +147,12 @@ class Memory:
                     rid = entries.add(connection, entry_id, resolved.project.id, draft, sha256, actor, now)
                 trail.done(connection, entry_id=entry_id, result={"deduped": existing is not None})
             projection.nudge()
-        similar = () if rid is None else self._similar((database, projection), resolved.project.id, draft.content, rid)
+        similar: tuple[SimilarEntry, ...] = ()
+        if rid is not None:
+            try:
+                similar = self._similar((database, projection), resolved.project.id, draft.content, rid)
+            except ScaffaleError as error:  # the entry is kept: nothing from here on may say otherwise
+                warnings.append(f"similar entries could not be looked up: {error.detail}")
         if similar:
             warnings.append(f"{len(similar)} active entries say nearly the same; see similar_entries")
         return AddedEntry(

@@ -1,0 +1,209 @@
+"""What the verbs of the halls answer. Field names are those of the JSON answers; `None` is left out there.
+
+As in `model`, annotations are not postponed, since that would triple the price of each class at start-up.
+"""
+
+from typing import Any, NamedTuple
+
+from scaffale.model import Count, Document, DocumentHit, Entry, EntryHit, Project, Shelf
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+class MemoryStatus(NamedTuple):
+    """What the store holds and what serves it. `counts` are of the project, or of the whole store without one."""
+
+    db_path: str
+    exists: bool
+    project: Project | None
+    project_id: str | None
+    counts: dict[str, int]
+    features: dict[str, bool]
+    lexical_backend: str
+    index_lag: dict[str, int]
+    sqlite_version: str
+    wal_bytes: int
+    warnings: tuple[str, ...]
+
+
+class SimilarEntry(NamedTuple):
+    """An active entry that says nearly the same. `similarity` is the share of words in common, 0 to 1."""
+
+    id: str
+    scope: str
+    topic: str
+    title: str | None
+    similarity: float
+
+
+class AddedEntry(NamedTuple):
+    """`entry_id` is the new entry, or with `deduped` the one that already said exactly this."""
+
+    project_id: str
+    entry_id: str
+    scope: str
+    topic: str
+    tags: tuple[str, ...]
+    deduped: bool
+    existing_entry_id: str | None
+    similar_entries: tuple[SimilarEntry, ...]
+    warnings: tuple[str, ...]
+
+
+class MemorySearch(NamedTuple):
+    """A page of results. `scopes` and `topics` say what exists when nothing was found."""
+
+    project_id: str | None
+    mode: str
+    status: str
+    scope: str | None
+    topic: str | None
+    results: tuple[EntryHit, ...]
+    total: int
+    next_offset: int | None
+    lexical_backend: str
+    lag: int
+    hint: str | None
+    scopes: tuple[Count, ...] | None
+    topics: tuple[Count, ...] | None
+    warnings: tuple[str, ...]
+
+
+class EntryAnswer(NamedTuple):
+    """The whole entry. `links` counts the incoming ones only."""
+
+    project_id: str
+    entry: Entry
+    links: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+class Invalidated(NamedTuple):
+    """`changed` is false when the entry was invalidated already."""
+
+    project_id: str
+    entry_id: str
+    previous_status: str
+    status: str
+    invalidated_at: str
+    changed: bool
+    warnings: tuple[str, ...]
+
+
+class Names(NamedTuple):
+    """Scopes, topics or tags in use, most used first."""
+
+    project_id: str
+    status: str
+    scope: str | None
+    topic: str | None
+    items: tuple[Count, ...]
+    warnings: tuple[str, ...]
+
+
+class EntryPage(NamedTuple):
+    """Entries in the order of their acknowledgement; `next_after` continues, `None` ends."""
+
+    entries: tuple[Entry, ...]
+    next_after: int | None
+
+
+# --- documents -------------------------------------------------------------------------------------------------------
+
+
+class DocsSearch(NamedTuple):
+    """A page of documents, each once, with its best section. `shelves` says what exists when nothing was found."""
+
+    results: tuple[DocumentHit, ...]
+    next_offset: int | None
+    matching_sections: int
+    lexical_backend: str
+    lag: int
+    hint: str | None
+    shelves: tuple[str, ...] | None
+    warnings: tuple[str, ...]
+
+
+class Match(NamedTuple):
+    """A place where `search_string` begins, with the lines around it. Places whose surroundings overlap are one."""
+
+    line: int
+    start_line: int
+    end_line: int
+    content: str
+
+
+class DocumentAnswer(NamedTuple):
+    """A document, or the part of it that was asked for. `subsections` are those below the section that was.
+
+    `next_start_line` is where to read on when the part was too long for one answer, else `None`.
+    """
+
+    id: int
+    title: str
+    file_path: str
+    shelf_id: int
+    shelf_name: str
+    shelf: dict[str, Any]
+    resource_uri: str
+    uri: str
+    shelf_uri: str
+    tags: tuple[str, ...]
+    freshness: str
+    indexed_at: str
+    line_count: int
+    start_line: int
+    end_line: int
+    content: str
+    next_start_line: int | None
+    heading_path: tuple[str, ...] | None
+    subsections: tuple[tuple[str, ...], ...] | None
+    matches: tuple[Match, ...] | None
+    links: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+class DocumentList(NamedTuple):
+    """A page of documents by path."""
+
+    documents: tuple[Document, ...]
+    total: int
+    next_offset: int | None
+    warnings: tuple[str, ...]
+
+
+class ShelfList(NamedTuple):
+    """All shelves by name."""
+
+    shelves: tuple[Shelf, ...]
+    warnings: tuple[str, ...]
+
+
+class ShelfAnswer(NamedTuple):
+    """One shelf, as it is now."""
+
+    shelf: Shelf
+    warnings: tuple[str, ...]
+
+
+class Removed(NamedTuple):
+    """What was forgotten. Files stay as they are."""
+
+    shelf: str | None
+    document_id: int | None
+    removed_documents: int
+    warnings: tuple[str, ...]
+
+
+class DocsStatus(NamedTuple):
+    """What the store holds and what serves it."""
+
+    db_path: str
+    exists: bool
+    features: dict[str, bool]
+    counts: dict[str, int]
+    lexical_backend: str
+    index_lag: dict[str, int]
+    sqlite_version: str
+    wal_bytes: int
+    warnings: tuple[str, ...]
