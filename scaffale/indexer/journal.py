@@ -65,6 +65,17 @@ def pending(connection: apsw.Connection, committed: int) -> int:
     )
 
 
+def has_unfinished(connection: apsw.Connection, identity: str, but: int) -> bool:
+    """Whether lines of other scans than `but` may wait for a commit of the index: of one that runs, or that died."""
+    return bool(
+        connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM journal WHERE scan <> ? AND seq >"
+            " coalesce((SELECT seq FROM lexical_indexes WHERE identity = ?), 0))",
+            (but, identity),
+        ).get
+    )
+
+
 def first(connection: apsw.Connection, store: str) -> Watermark | None:
     """The watermark of an index that has read nothing, while the journal still begins at its beginning."""
     seq, nonce = connection.execute("SELECT seq, nonce FROM journal ORDER BY seq LIMIT 1").get

@@ -127,9 +127,11 @@ class Projection:
         """Something was written. Costs nothing now; the background thread, when there is one, commits it soon."""
         self._wake.set()
 
-    def catch_up(self, *, bulk: bool = False) -> bool:
+    def catch_up(self, *, bulk: bool = False, insist: bool = False) -> bool:
         """Commit everything that the journal has. False when another process holds the writer lock, or nothing can be
-        written here; searches show it all the same."""
+        written here; searches show it all the same. `insist` tries even when that failed a moment ago."""
+        if insist:
+            self._rests_until = 0.0
         try:
             with self._guard:
                 handle = self._open()
@@ -137,6 +139,11 @@ class Projection:
         except IndexUnusable as error:
             self._set_aside(error)
             return self._level() is not None
+
+    def has_unfinished(self, scan: int) -> bool:
+        """Whether changes of other scans than this one wait for a commit."""
+        with self._database.read() as connection:
+            return journal.has_unfinished(connection, self.engine.identity, scan)
 
     def committed(self) -> int:
         """The journal line up to which the index is committed, 0 for none."""
@@ -146,8 +153,7 @@ class Projection:
 
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Bring the index level, or build it anew, and fold the write-ahead log into the store. Says what was done."""
-        self._rests_until = 0.0
-        done = self.rebuild() if rebuild else self.catch_up()
+        done = self.rebuild() if rebuild else self.catch_up(insist=True)
         what = "built anew" if rebuild else "brought level"
         busy = "left as it is: another process writes it, or nothing can be written here"
         if self._writable():
@@ -362,6 +368,7 @@ class Projection:
     def rebuild(self) -> bool:
         """Build a new index now and switch to it. False when another process is building one."""
         with self._guard:
+            self._rests_until = 0.0
             generation = self._current() + 1
             built = self._build(generation)
             if built is None:

@@ -843,6 +843,22 @@ def test_changes_of_a_scan_that_died_are_told_as_lag_and_brought_in(open_docs, f
     assert (names(level), level.lag) == (["a.md"], 0)
 
 
+@pytest.mark.parametrize("changed", [False, True], ids=["nothing new", "something new"])
+def test_the_next_scan_brings_in_what_a_scan_that_died_left(open_docs, folder, changed):
+    docs = open_docs()
+    write(folder, "a.md", "word\n")
+    on_shelf(docs, folder)
+    database, _ = docs._open()
+    with database.write() as connection:
+        connection.execute("UPDATE documents SET title = 'dangling'")
+        journal.append(connection, 1, 12345)
+    if changed:
+        write(folder, "b.md", "word\n")
+    on_shelf(docs, folder)
+    found = docs.search(query="dangling")
+    assert (names(found), found.lag) == (["a.md"], 0)
+
+
 def test_a_background_thread_does_not_change_what_is_found(open_docs, folder):
     docs = open_docs(background=True)
     for n in range(30):

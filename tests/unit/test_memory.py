@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from scaffale import backends
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy
 from scaffale.indexer import clock, entries
 from scaffale.model import CONCEPT, STATUSES, VERIFICATION_HINT, EntryDraft
 
@@ -35,6 +35,16 @@ def audit_rows(memory):
     database, _ = memory._open()
     columns = "operation, project_id, entry_id, actor, outcome, error_code, params_redacted_json, result_json"
     return database.connection.execute(f"SELECT {columns} FROM audit_log ORDER BY seq").fetchall()
+
+
+def test_an_entry_that_is_kept_is_acknowledged_whatever_becomes_of_the_look_up_after_it(memory, monkeypatch):
+    def fail(*args, **more):
+        raise StoreBusy("somebody else is at it")
+
+    monkeypatch.setattr(type(memory), "_similar", fail)
+    added = keep(memory)
+    assert any("somebody else is at it" in warning for warning in added.warnings)
+    assert memory.read_entry(entry_id=added.entry_id, project_id="p").entry.status == "active"
 
 
 # --- adding ------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scaffale import files
+from scaffale.backends import sqlite_file
 from scaffale.errors import Conflict, InvalidParam, NotFound, StoreUnreadable
 from scaffale.indexer import clock, markdown, shelves
 from scaffale.indexer import scan as room
@@ -224,15 +225,17 @@ def test_a_bad_pattern_is_refused_and_nothing_is_made(database, root):
     assert shelves.list_shelves(database.connection) == []
 
 
-def test_a_read_only_store_refuses_only_what_would_write(database, root):
+def test_a_read_only_store_refuses_only_what_would_write(database, root, monkeypatch):
     make(root)
     scan(database, "s", str(root))
     os.utime(root / "a.md")
-    database.read_only = True
-    assert tally(scan(database, "s", str(root))) == {"seen": 1, "same": 1}
+    monkeypatch.setattr(sqlite_file, "writable", lambda path: False)
+    reader = Database(database.path, shelves.SCHEMA)
+    assert tally(scan(reader, "s", str(root))) == {"seen": 1, "same": 1}
     make(root, "b.md")
     with pytest.raises(StoreUnreadable):
-        scan(database, "s", str(root))
+        scan(reader, "s", str(root))
+    reader.close()
 
 
 # --- bad files -----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from scaffale import backends
+from scaffale.backends import sqlite_file
 from scaffale.errors import IndexUnusable
 from scaffale.indexer import entries, journal, sync
 from scaffale.indexer.database import Database
@@ -300,15 +301,18 @@ def test_switching_engines_needs_no_ceremony(database):
         rids.append(add(database, f"note after {turn}"))
 
 
-def test_a_read_only_store_is_searched(database, make_projection, engine_name):
+def test_a_read_only_store_is_searched(database, make_projection, engine_name, monkeypatch):
     rids = [add(database, f"note {n}") for n in range(5)]
     make_projection().catch_up()
     rids.append(add(database, "note uncommitted"))
-    database.read_only = True
-    try:
-        assert found(Projection(EntrySource(database), engine_name)) == rids
-    finally:
-        database.read_only = False
+    monkeypatch.setattr(sqlite_file, "writable", lambda path: False)
+    reader = Database(database.path, entries.SCHEMA)
+    projection = Projection(EntrySource(reader), engine_name)
+    assert found(projection) == rids
+    assert not projection.catch_up()
+    assert not projection.rebuild()
+    projection.close()
+    reader.close()
 
 
 def test_a_damaged_store_is_not_an_index_matter(database, make_projection):
