@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scaffale import search as hall
-from scaffale.answers import (
+from scaffale.answers.docs import (
     DocsSearch,
     DocsStatus,
     DocumentAnswer,
@@ -23,7 +23,7 @@ from scaffale.answers import (
     ShelfList,
 )
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
-from scaffale.indexer import freshness, journal, markdown, paths, scan, shelves
+from scaffale.indexer import freshness, journal, shelves
 from scaffale.indexer.database import Database, exists
 from scaffale.indexer.sync import Projection
 from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from scaffale.indexer.shelves import SectionRow
+    from scaffale.indexer import scan
+    from scaffale.indexer.records import SectionRow
     from scaffale.settings import Settings
 
     Progress = Callable[[int, int, str], None]
@@ -203,6 +204,8 @@ class Docs:
 
     def scan_file(self, *, file_path: str, shelf: str, progress: Progress | None = None) -> ScanReport:
         """Bring one Markdown file onto a shelf, which is made if it is new."""
+        from scaffale.indexer import scan
+
         return self._scan("file_path", file_path, shelf, scan.Options(), progress)
 
     def scan_folder(
@@ -216,6 +219,8 @@ class Docs:
         progress: Progress | None = None,
     ) -> ScanReport:
         """Bring the Markdown files of a folder onto a shelf. What is unchanged since the last scan costs a stat."""
+        from scaffale.indexer import scan
+
         options = scan.Options(recursive=recursive, ignore=tuple(ignore), respect_gitignore=respect_gitignore)
         return self._scan("folder_path", folder_path, shelf, options, progress)
 
@@ -224,6 +229,8 @@ class Docs:
     ) -> tuple[ScanReport, ...]:
         """Scan again whatever was scanned before; one report a shelf. Missing files are reported, and forgotten only
         with `remove_missing`."""
+        from scaffale.indexer import scan
+
         if self._store(shelf) is None:
             return ()
         options = scan.Options(remove_missing=remove_missing)
@@ -235,6 +242,8 @@ class Docs:
     def _scan(
         self, argument: str, path: str, shelf: str, options: scan.Options, progress: Progress | None
     ) -> ScanReport:
+        from scaffale.indexer import paths, scan
+
         roots = self._settings.docs_allowed_roots or None
         stores = (self._settings.memory_db_path, self._settings.docs_db_path)
         target = paths.resolve_inside(path, roots, kind=argument, stores=stores)
@@ -448,6 +457,8 @@ def _page(limit: int, offset: int) -> tuple[int, int, tuple[str, ...]]:
 
 def _lines(parts: Sequence[Section]) -> list[str]:
     """The lines of the document, each with its end, as the sections tile it."""
+    from scaffale.indexer import markdown
+
     return [line for part in parts for line in markdown.lines(part.body)]
 
 

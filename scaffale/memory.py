@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale import search as hall
-from scaffale.answers import (
+from scaffale.answers.memory import (
     AddedEntry,
     EntryAnswer,
     EntryPage,

@@ -174,8 +174,8 @@ class TantivyIndex:
                 break
             limit = TIED_HITS_CAP if limit > k + OVERFETCH else limit * 8
         kept = []
-        for score, address in hits:
-            score = rounded(score)
+        for exact, address in hits:
+            score = rounded(exact)
             if score < last:
                 break
             kept.append((score, address))

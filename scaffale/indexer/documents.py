@@ -11,13 +11,14 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import clock, journal
-from scaffale.indexer.shelves import Fingerprint, Source, tag_name, updated
+from scaffale.indexer.shelves import tag_name, updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import apsw
 
+    from scaffale.indexer.records import Fingerprint, Source
     from scaffale.model import Section
 
 MAX_TAG_CHARS = 80

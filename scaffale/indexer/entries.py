@@ -56,6 +56,7 @@ _TAGS = (  # none holds a blank
     "(SELECT group_concat(t.name, ' ' ORDER BY t.name) FROM memory_entry_tags AS et JOIN memory_tags AS t"
     " ON t.id = et.tag_id WHERE et.entry_id = e.id)"
 )
+_SELECT = f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e"
 
 
 class EntryFilter(NamedTuple):
@@ -195,8 +196,7 @@ _BEAR_TAG = "INSERT INTO memory_entry_tags SELECT ?, id FROM memory_tags WHERE p
 def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
     """The entries of these numbers, ascending; missing ones are left out."""
     found = connection.execute(
-        f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e"
-        " WHERE e.rid IN (SELECT value FROM json_each(?)) ORDER BY e.rid",
+        f"{_SELECT} WHERE e.rid IN (SELECT value FROM json_each(?)) ORDER BY e.rid",
         (json.dumps(list(rids)),),
     )
     return [_row(row) for row in found]
@@ -204,7 +204,7 @@ def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
 
 def find(connection: apsw.Connection, id: str) -> Row | None:
     """The entry of this id, of any project."""
-    row = connection.execute(f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE e.id = ?", (id,)).fetchone()
+    row = connection.execute(f"{_SELECT} WHERE e.id = ?", (id,)).fetchone()
     return _row(row) if row else None
 
 
@@ -220,7 +220,7 @@ def listing(connection: apsw.Connection, filter: EntryFilter, limit: int, offset
     """A page in the order of searches without a query: status, importance, confidence, freshness, id; and the total."""
     where, parameters = _where(filter)
     found = connection.execute(
-        f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where}"
+        f"{_SELECT} WHERE {where}"
         f" ORDER BY {_STATUS_ORDER}, e.importance DESC, e.confidence DESC NULLS LAST, e.updated_at DESC, e.id"
         " LIMIT ? OFFSET ?",
         (*parameters, limit, offset),
@@ -233,7 +233,7 @@ def page_by_number(connection: apsw.Connection, filter: EntryFilter, after: int,
     """Entries above a number, ascending: pages that stay put while others write."""
     where, parameters = _where(filter)
     found = connection.execute(
-        f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e WHERE {where} AND e.rid > ? ORDER BY e.rid LIMIT ?",
+        f"{_SELECT} WHERE {where} AND e.rid > ? ORDER BY e.rid LIMIT ?",
         (*parameters, after, limit),
     )
     return [_row(row) for row in found]

@@ -15,7 +15,7 @@ from scaffale import files
 from scaffale.errors import ScaffaleError
 
 if TYPE_CHECKING:
-    from scaffale.indexer.shelves import Fingerprint
+    from scaffale.indexer.records import Fingerprint
 
 YOUNG_NS = 2_000_000_000  # the coarsest time stamps tick every two seconds
 _LARGEST = 2**63 - 1  # what a store can hold

@@ -17,7 +17,7 @@ from scaffale.indexer.documents import MAX_TAG_CHARS, Draft
 from scaffale.indexer.freshness import numbers
 
 if TYPE_CHECKING:
-    from scaffale.indexer.shelves import Fingerprint, Source
+    from scaffale.indexer.records import Fingerprint, Source
 
 _LINE_END = re.compile(r"\r\n?|\n")
 _ROUNDS = 5

@@ -17,7 +17,7 @@ from scaffale.errors import Conflict, InvalidParam, ScaffaleError
 from scaffale.indexer import clock, documents, reading, shelves
 from scaffale.indexer.freshness import digest, is_young, numbers
 from scaffale.indexer.plan import Plan, Seen, pair, plan
-from scaffale.indexer.shelves import Fingerprint, Source
+from scaffale.indexer.records import Fingerprint, Source
 from scaffale.indexer.walk import SUFFIXES, Folder, check_patterns, is_markdown, is_unicode, skip, walk
 from scaffale.model import ScanReport, Shelf, Skip
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
 from scaffale.indexer import clock, journal
 from scaffale.indexer.database import Migration, Schema
+from scaffale.indexer.records import Fingerprint, SectionRow, Source
 from scaffale.model import Count, Document, Passage, Section, Shelf
 from scaffale.text import MAX_BODY_CHARS
 
@@ -25,47 +26,6 @@ if TYPE_CHECKING:
 MAX_NAME_CHARS = 200
 MAX_ID = 2**63 - 1
 _BETWEEN = " \u203a "  # headings of a path, for people
-
-
-
-class Fingerprint(NamedTuple):
-    """What the file system said of a file when it was read at `checked_ns` (our clock), and the digest of its bytes."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    checked_ns: int
-    sha256: str
-
-
-class Source(NamedTuple):
-    """A folder (or file) that was scanned into a shelf, and how. `id` 0: not yet remembered."""
-
-    id: int
-    shelf_id: int
-    root: str
-    is_file: bool = False
-    recursive: bool = True
-    respect_gitignore: bool = True
-    ignore: tuple[str, ...] = ()
-
-
-class SectionRow(NamedTuple):
-    """A section with all that a hit says of it and its document. `body` is cut where indexes cut it."""
-
-    document_id: int
-    title: str
-    file_path: str
-    shelf_id: int
-    shelf_name: str
-    shelf_uri: str
-    heading_path: tuple[str, ...]
-    level: int
-    start_line: int
-    end_line: int
-    body: str
-    fingerprint: Fingerprint
 
 
 # --- schema --------------------------------------------------------------------------------------------------------

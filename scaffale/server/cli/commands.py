@@ -64,6 +64,8 @@ def run(arguments: Sequence[str], output: Output) -> int:
         description=command.help,
         epilog=f"example: {command.example}",
         allow_abbrev=False,
+        # Without a width it imports `shutil`, and that every compression library there is, for each argument.
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
     )
     command.arguments(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
@@ -470,6 +472,18 @@ def _doctor(arguments: Arguments, output: Output) -> int:
     return DONE if findings.healthy else PARTLY
 
 
+def _eval_arguments(parser: argparse.ArgumentParser) -> None:
+    from scaffale.server.cli.evaluation import arguments
+
+    arguments(parser)
+
+
+def _eval(arguments: Arguments, output: Output) -> int:
+    from scaffale.server.cli.evaluation import run
+
+    return run(arguments, output, _settings())
+
+
 def _maintain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rebuild", action="store_true", help="build the indexes anew from the stores")
 
@@ -592,6 +606,7 @@ COMMANDS = {
     "status": Command("what the stores hold and what serves them", "scaffale status", _status_arguments, _status),
     "doctor": Command("check stores, indexes and permissions", "scaffale doctor", _nothing, _doctor),
     "maintain": Command("tidy stores and indexes", "scaffale maintain --rebuild", _maintain_arguments, _maintain),
+    "eval": Command("test searches with your own questions", "scaffale eval questions.jsonl", _eval_arguments, _eval),
     "serve": Command("serve agents over MCP on stdin and stdout", "scaffale serve --tools all", _serve_arguments, _serve),
     "shelf list": Command("the shelves", "scaffale shelf list", _nothing, _shelf_list),
     "shelf show": Command("the documents of a shelf", "scaffale shelf show guide", _shelf_show_arguments, _shelf_show),

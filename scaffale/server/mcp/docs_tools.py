@@ -10,7 +10,7 @@ from scaffale.server.mcp.registry import Hints, Verb, choice, flag, gives, integ
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scaffale.answers import DocumentAnswer
+    from scaffale.answers.docs import DocumentAnswer
     from scaffale.server.mcp.registry import Answer, Call
 
 READS = Hints(read_only=True, destructive=False, idempotent=True)

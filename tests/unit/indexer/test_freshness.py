@@ -9,7 +9,7 @@ import pytest
 
 from scaffale.indexer import freshness as room
 from scaffale.indexer.freshness import digest, freshness, is_young, numbers
-from scaffale.indexer.shelves import Fingerprint
+from scaffale.indexer.records import Fingerprint
 
 OLD_NS = 1_600_000_000_000_000_000
 

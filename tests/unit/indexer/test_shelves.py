@@ -8,7 +8,7 @@ from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
 from scaffale.indexer import documents, shelves
 from scaffale.indexer.database import Database
 from scaffale.indexer.documents import Draft, Stored
-from scaffale.indexer.shelves import Fingerprint, Source
+from scaffale.indexer.records import Fingerprint, Source
 from scaffale.model import Section
 
 PRINT = Fingerprint(10, 2_000_000, 3, 4, 5, "ab")

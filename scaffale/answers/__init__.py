@@ -1,0 +1,1 @@
+"""What verbs answer, hall by hall: values that faces render, imported with the hall that needs them."""

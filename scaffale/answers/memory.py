@@ -1,0 +1,106 @@
+"""What the verbs of memory answer. Field names are those of the JSON answers; `None` is left out there.
+
+Annotations are not postponed: `typing` compiles postponed ones, which would triple the price of each class at start-up.
+"""
+
+from typing import Any, NamedTuple
+
+from scaffale.model import Count, Entry, EntryHit, Project
+
+
+class MemoryStatus(NamedTuple):
+    """What the store holds and what serves it. `counts` are of the project, or of the whole store without one."""
+
+    db_path: str
+    exists: bool
+    project: Project | None
+    project_id: str | None
+    counts: dict[str, int]
+    features: dict[str, bool]
+    lexical_backend: str
+    index_lag: dict[str, int]
+    sqlite_version: str
+    wal_bytes: int
+    warnings: tuple[str, ...]
+
+
+class SimilarEntry(NamedTuple):
+    """An active entry that says nearly the same. `similarity` is the share of words in common, 0 to 1."""
+
+    id: str
+    scope: str
+    topic: str
+    title: str | None
+    similarity: float
+
+
+class AddedEntry(NamedTuple):
+    """`entry_id` is the new entry, or with `deduped` the one that already said exactly this."""
+
+    project_id: str
+    entry_id: str
+    scope: str
+    topic: str
+    tags: tuple[str, ...]
+    deduped: bool
+    existing_entry_id: str | None
+    similar_entries: tuple[SimilarEntry, ...]
+    warnings: tuple[str, ...]
+
+
+class MemorySearch(NamedTuple):
+    """A page of results. `scopes` and `topics` say what exists when nothing was found."""
+
+    project_id: str | None
+    mode: str
+    status: str
+    scope: str | None
+    topic: str | None
+    results: tuple[EntryHit, ...]
+    total: int
+    next_offset: int | None
+    lexical_backend: str
+    lag: int
+    hint: str | None
+    scopes: tuple[Count, ...] | None
+    topics: tuple[Count, ...] | None
+    warnings: tuple[str, ...]
+
+
+class EntryAnswer(NamedTuple):
+    """The whole entry. `links` counts the incoming ones only."""
+
+    project_id: str
+    entry: Entry
+    links: dict[str, Any]
+    warnings: tuple[str, ...]
+
+
+class Invalidated(NamedTuple):
+    """`changed` is false when the entry was invalidated already."""
+
+    project_id: str
+    entry_id: str
+    previous_status: str
+    status: str
+    invalidated_at: str
+    changed: bool
+    warnings: tuple[str, ...]
+
+
+class Names(NamedTuple):
+    """Scopes, topics or tags in use, most used first."""
+
+    project_id: str
+    status: str
+    scope: str | None
+    topic: str | None
+    items: tuple[Count, ...]
+    warnings: tuple[str, ...]
+
+
+class EntryPage(NamedTuple):
+    """Entries in the order of their acknowledgement; `next_after` continues, `None` ends."""
+
+    entries: tuple[Entry, ...]
+    next_after: int | None
