@@ -113,6 +113,11 @@ class Database:
         with self.border():
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
+    def copy(self, path: str) -> None:
+        """Write the store as it is at this moment to a new file, compact; this one is only read."""
+        with self.border():
+            self.connection.execute("VACUUM INTO ?", (path,))
+
     def wal_bytes(self) -> int:
         """Size of the write-ahead log, 0 when there is none."""
         return sqlite_file.wal_bytes(self.path)

@@ -80,15 +80,17 @@ class Output:
         else:
             self.note(f"scaffale: {error.detail} [{error.code}]")
 
-    def progress(self) -> Progress:
+    def progress(self, what: str = "reading", unit: str = "files") -> Progress:
         """A bar with rate and time left on a terminal; nothing elsewhere."""
-        return Progress(shown=not self.as_json and sys.stderr.isatty())
+        return Progress(what, unit, shown=not self.as_json and sys.stderr.isatty())
 
 
 class Progress:
     """`with output.progress() as progress:` gives the callback that long verbs take."""
 
-    def __init__(self, *, shown: bool) -> None:
+    def __init__(self, what: str, unit: str, *, shown: bool) -> None:
+        self._what = what
+        self._unit = unit
         self._shown = shown
         self._bar: Any = None
         self._task: Any = None
@@ -109,13 +111,13 @@ class Progress:
             console=Console(stderr=True),
             transient=True,
         )
-        self._task = self._bar.add_task("reading", total=None, rate="")
+        self._task = self._bar.add_task(self._what, total=None, rate="")
         self._bar.start()
         return self._report
 
     def _report(self, done: int, total: int, path: str) -> None:
         speed = self._bar.tasks[0].speed
-        self._bar.update(self._task, completed=done, total=total, rate=f"{speed:.0f} files/s" if speed else "")
+        self._bar.update(self._task, completed=done, total=total, rate=f"{speed:.0f} {self._unit}/s" if speed else "")
 
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
