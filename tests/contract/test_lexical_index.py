@@ -172,6 +172,27 @@ def test_case_accents_and_elisions_fold(index, text, query):
     assert found(index, query).keys() == {1}
 
 
+ENGLISH = "The connection was closed by the server and the responses of a database failed."
+ITALIANO = "La connessione di rete che il server chiude, e le richieste di un utente."
+FORMS = [  # of some, the stemmer would cut the stem once more
+    (ENGLISH, "connections"), (ENGLISH, "response"), (ENGLISH, "databases"),
+    (ITALIANO, "richiesta"), (ITALIANO, "connessioni"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "query"), FORMS, ids=[query for _, query in FORMS])
+@pytest.mark.parametrize("committed", [True, False], ids=["committed", "overlaid"])
+def test_another_form_of_a_word_is_found(index, engine, text, query, committed, request):
+    if committed and engine.name == "fts5" and query not in {"connections", "richiesta"}:
+        request.applymarker(pytest.mark.xfail(reason="FTS5 stems the stems of a query once more"))
+    if committed:
+        commit(index, [passage(1, text), passage(2, "nothing of the kind")])
+    else:
+        index.overlay([(2, 1, [passage(1, text)]), (3, 2, [passage(2, "nothing of the kind")])], mark(3))
+    stemmed = engine.name != "like" or text is ITALIANO  # LIKE has no stemmer of English
+    assert found(index, query).keys() == ({1} if stemmed else set())
+
+
 HOSTILE = [
     "", " ", "\x00", "a\x00b", '"', '"unclosed', "(" * 20_000, "NOT " * 20_000, "AND OR NOT", "*", "a*", "body:*",
     "field:value",
