@@ -142,6 +142,34 @@ def test_a_module_says_its_rules_first(path):
         assert ast.unparse(tree.body[1]) == "from __future__ import annotations"
 
 
+# --- what it works with and without ------------------------------------------------------------------------------------
+
+
+def test_sqlite_is_past_the_bug_that_resets_a_log_in_use():
+    import apsw
+
+    assert tuple(map(int, apsw.sqlite_lib_version().split("."))) >= (3, 51, 3)
+
+
+def test_the_main_job_asks_nothing_of_the_network(tmp_path):
+    """Not as much as a socket is made, and no other program is started."""
+    (tmp_path / "a.md").write_text("# A\n\nword\n", encoding="utf-8")
+    program = """
+import sys
+def refuse(event, arguments):
+    if event.startswith(("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.system", "urllib.", "http.")):
+        raise AssertionError(event)
+sys.addaudithook(refuse)
+import scaffale
+with scaffale.open_docs() as docs, scaffale.open_memory() as memory:
+    docs.scan_folder(folder_path=sys.argv[1], shelf="s")
+    memory.add_entry(actor="a", project_path=sys.argv[1], scope="s", topic="t", content="word", source_type="decision")
+    print(docs.search(query="word").results[0].snippet, memory.search(query="word", project_path=sys.argv[1]).total)
+"""
+    home = str(tmp_path / "home")
+    assert run(program, str(tmp_path), HOME=home, USERPROFILE=home) == "# A >>>word<<< 1\n"
+
+
 # --- what a start imports ----------------------------------------------------------------------------------------------
 
 
