@@ -208,7 +208,7 @@ class Memory:
             next_offset=offset + limit if page.total > offset + limit else None,
             lexical_backend=self._engine(),
             lag=page.lag,
-            hint=NOTHING_FOUND if nothing else None,
+            hint=" ".join((NOTHING_FOUND, *self._near_scopes(store, query, wanted))) if nothing else None,
             scopes=self._names(store, "scope", wanted) if nothing else None,
             topics=self._names(store, "topic", wanted) if nothing else None,
             warnings=(*warnings, *page.warnings),
@@ -482,6 +482,19 @@ class Memory:
             return None
         with store[0].read() as connection:
             return entries.names(connection, column, EntryFilter(wanted.project_id, statuses=wanted.statuses))[:20]
+
+    def _near_scopes(self, store: tuple[Database, Projection] | None, text: str, wanted: EntryFilter) -> list[str]:
+        """Scopes of the project that are called nearly as the one asked for, and have what was asked for."""
+        scope = wanted.scope
+        if store is None or wanted.project_id is None or scope is None:
+            return []
+        from difflib import get_close_matches
+
+        with store[0].read() as connection:
+            known = [each.name for each in entries.names(connection, "scope", wanted._replace(scope=None))]
+        near = dict.fromkeys([*get_close_matches(scope, known), *(name for name in known if name in scope or scope in name)])
+        counts = {name: self._found(store, text, wanted._replace(scope=name), 1, 0).total for name in list(near)[:3]}
+        return [f"The scope {name} has {count} that match." for name, count in counts.items() if count]
 
     def _list(
         self,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import shutil
 import sys
 
 import pytest
 
 from scaffale import backends
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy
 from scaffale.indexer import clock, entries
 from scaffale.model import CONCEPT, STATUSES, VERIFICATION_HINT, EntryDraft
 
@@ -146,6 +148,25 @@ def test_a_certain_secret_is_refused_by_kind_and_place_and_can_be_redacted(open_
     assert all(secret not in str(row) for row in audit_rows(memory))
 
 
+def test_a_probable_secret_is_kept_with_a_warning_that_does_not_repeat_it(open_memory):
+    memory = open_memory()
+    added = keep(memory, "set db_password = xK9$mQ2vLp7z in the vault")
+    (warning,) = added.warnings
+    assert "content: may hold a secret (password)" in warning
+    assert "xK9" not in warning
+    assert memory.read_entry(entry_id=added.entry_id, project_id="p").entry.content.endswith("in the vault")
+
+
+def test_only_the_configuration_of_the_launcher_can_allow_a_secret(open_memory, tmp_path):
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    (tmp_path / ".env").write_text("MEMORY_PROJECT_ID=p\nMEMORY_ALLOWED_SECRETS=github-token\n")
+    with pytest.raises(SecretDetected):
+        keep(open_memory(), f"token {secret}", project_id=None, project_path=str(tmp_path))
+    with pytest.raises(InvalidParam, match="secrets"):
+        keep(open_memory(), f"token {secret}", secrets="allow")
+    assert not keep(open_memory(MEMORY_ALLOWED_SECRETS="github-token"), f"token {secret}").deduped
+
+
 def test_tags_outside_the_allowed_ones_are_refused(open_memory, tmp_path):
     (tmp_path / ".env").write_text("MEMORY_PROJECT_ID=p\nMEMORY_ALLOWED_TAGS=bug,Data Base\nMEMORY_SCOPE_DEFAULT=core\n")
     memory = open_memory()
@@ -277,6 +298,35 @@ def test_nothing_found_says_what_exists(memory):
     assert [each.name for each in found.topics] == ["locks"]
 
 
+def test_nothing_found_names_a_similar_scope_that_has_matches(memory):
+    keep(memory, "the lock", scope="backend")
+    keep(memory, "the lock of the other", scope="back-end", topic="other")
+    keep(memory, "no such word", scope="back-ends", topic="t")
+    keep(memory, "the lock", scope="backend", project_id="q")
+    found = memory.search(query="lock", project_id="p", scope="back_end")
+    assert found.scope == "back_end"
+    assert "The scope backend has 1 that match." in found.hint
+    assert "The scope back-end has 1 that match." in found.hint
+    assert "back-ends" not in found.hint
+    assert "backend has" not in memory.search(query="lock", project_id="p", scope="back_end", topic="other").hint
+    assert "The scope" not in memory.search(query="lock", project_id="p", scope="zebra").hint
+    assert "The scope" not in memory.search(query="lock", mode="cross_project", scope="back_end").hint
+    assert memory.search(query="lock", project_id="p", scope="back-end").hint is None
+
+
+def test_every_result_carries_what_it_takes_to_judge_it(memory):
+    keep(memory, source_ref="T-1", confidence=0.5)
+    found = memory.search(query="lock", project_id="p").results
+    assert found == memory.search(query="lock", project_id="p").results
+    (hit,) = found
+    assert (hit.source_type, hit.source_ref, hit.status, hit.confidence) == ("decision", "T-1", "active", 0.5)
+    assert hit.created_at == hit.updated_at
+    assert hit.verification_hint == VERIFICATION_HINT
+    assert len(VERIFICATION_HINT) < 120
+    (listed,) = memory.search(query="", project_id="p").results
+    assert listed._replace(score=0, snippet="") == hit._replace(score=0, snippet="")
+
+
 def test_a_limit_above_the_maximum_is_clamped_aloud(open_memory):
     memory = open_memory(MEMORY_MAX_SEARCH_RESULTS="2")
     for n in range(3):
@@ -348,6 +398,38 @@ def test_reading_creates_nothing(open_memory, tmp_path):
     assert not os.path.exists(tmp_path / "home" / ".mcp-servers")
 
 
+def test_reading_registers_no_project_and_writes_nothing(memory, tmp_path):
+    keep(memory)
+    database, _ = memory._open()
+    before = database.connection.execute("SELECT max(seq) FROM journal").get, audit_rows(memory)
+    where = {"project_path": str(tmp_path)}
+    memory.search(query="lock", **where)
+    memory.status(**where)
+    memory.list_topics(**where)
+    with pytest.raises(NotFound):
+        memory.read_entry(entry_id="x", **where)
+    assert database.connection.execute("SELECT group_concat(id) FROM projects").get == "p"
+    assert (database.connection.execute("SELECT max(seq) FROM journal").get, audit_rows(memory)) == before
+
+
+def test_the_folder_of_the_project_stays_as_it_is(memory, tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".env").write_text("MEMORY_PROJECT_ID=p\n")
+    (project / "notes.md").write_text("notes\n")
+
+    def tree():
+        return {path: (path.stat().st_mtime_ns, path.is_dir() or path.read_bytes()) for path in [project, *project.iterdir()]}
+
+    before = tree()
+    added = keep(memory, project_id=None, project_path=str(project), source_path="notes.md")
+    memory.invalidate_entry(actor="t", entry_id=added.entry_id, project_path=str(project))
+    memory.search(query="lock", project_path=str(project))
+    assert tree() == before
+    entry = memory.read_entry(entry_id=added.entry_id, project_path=str(project)).entry
+    assert (entry.project_id, entry.source_path) == ("p", str(project / "notes.md"))
+
+
 def test_status_tells_what_serves(memory, engine_name):
     keep(memory)
     status = memory.status(project_id="p")
@@ -370,6 +452,59 @@ def test_a_missing_engine_is_a_warning_not_a_failure(open_memory, monkeypatch):
     assert found.lexical_backend == "fts5"
     assert any("tantivy is not available; fts5 serves" in warning for warning in found.warnings)
     assert any("fts5 serves" in warning for warning in memory.status().warnings)
+
+
+def test_an_entry_costs_no_commit_of_an_index(memory):
+    for n in range(10):
+        keep(memory, f"note number {n}")
+        assert len(ids(memory.search(query="note", project_id="p", limit=50))) == n + 1
+    assert memory._projection.committed() == 0
+
+
+def test_an_index_that_is_gone_comes_back(memory):
+    kept = {keep(memory, f"note number {n}").entry_id for n in range(5)}
+    memory.maintain()
+    memory.close()
+    shutil.rmtree(memory._settings.memory_db_path + ".index")
+    assert set(ids(memory.search(query="note", project_id="p"))) == kept
+
+
+def test_a_clock_that_goes_back_reorders_nothing(memory, monkeypatch):
+    times = itertools.count(1_700_000_000_000, -1_000)
+    monkeypatch.setattr(clock, "milliseconds", lambda: next(times))
+    kept = [keep(memory, f"note {n}", dedupe=False).entry_id for n in range(3)]
+    assert [entry.id for entry in memory.list_entries("p").entries] == kept
+    assert [row[2] for row in audit_rows(memory)] == kept
+
+
+def test_what_is_on_the_disk_is_for_its_owner_alone(memory, tmp_path):
+    if os.name == "nt":
+        pytest.skip("modes are of POSIX")
+    keep(memory)
+    memory.maintain()
+    files = [path for path in (tmp_path / "home" / ".mcp-servers").rglob("*") if path.is_file()]
+    assert len(files) > 1
+    for path in files:
+        private = path.stat().st_mode & 0o777 == 0o600 if path.name.startswith("memory.sqlite") else True
+        assert private and path.parent.stat().st_mode & 0o777 == 0o700, path
+
+
+def test_the_tables_are_those_of_the_contract(memory):
+    keep(memory)
+    database, _ = memory._open()
+    tables = {
+        "projects": "id canonical_path display_name git_remote created_at updated_at metadata_json",
+        "memory_entries": "id project_id scope topic title content summary source_type source_ref source_path source_uri"
+        " content_sha256 status confidence importance created_by created_at updated_at invalidated_at invalidation_reason"
+        " metadata_json",
+        "memory_tags": "id project_id name",
+        "memory_entry_tags": "entry_id tag_id",
+        "audit_log": "timestamp project_id operation entry_id actor outcome error_code params_redacted_json",
+        "schema_migrations": "version name applied_at",
+    }
+    for table, columns in tables.items():
+        there = {row[1] for row in database.connection.execute(f"PRAGMA table_info({table})")}
+        assert set(columns.split()) <= there, table
 
 
 def test_listing_pages_by_number(memory):
