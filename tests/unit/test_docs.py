@@ -859,6 +859,47 @@ def test_the_next_scan_brings_in_what_a_scan_that_died_left(open_docs, folder, c
     assert (names(found), found.lag) == (["a.md"], 0)
 
 
+def test_a_scan_costs_other_processes_a_look_at_its_commit_and_no_more(open_docs, folder):
+    """What one has committed, another shows from the index, be it hundreds of documents."""
+    docs, other = open_docs(), open_docs(background=True)
+    write(folder, "first.md", "word\n")
+    on_shelf(docs, folder)
+    assert len(other.search(query="word").results) == 1
+    for n in range(60):
+        write(folder, f"{n}.md", f"number{n} word\n")
+    on_shelf(docs, folder)
+    assert names(other.search(query="number59")) == ["59.md"]
+    assert other._projection._handle.overlaid() == 0
+
+
+def test_the_tables_are_those_of_the_contract(docs, folder):
+    write(folder, "a.md", "---\ntags: [x]\n---\n# A\n")
+    on_shelf(docs, folder)
+    tables = {
+        "shelves": "id name description created_at updated_at",
+        "documents": "id shelf_id title file_path content_sha256",
+        "sections": "id document_id heading_path level start_line end_line body",
+        "tags": "id name description", "document_tags": "document_id tag_id",
+        "scan_sources": "id shelf_id root", "feature_state": "key value", "schema_migrations": "version name applied_at",
+    }  # fmt: skip
+    for table, columns in tables.items():
+        there = {row[1] for row in docs._open()[0].connection.execute(f"PRAGMA table_info({table})")}
+        assert set(columns.split()) <= there, table
+
+
+def test_documents_and_memory_share_no_file(docs, folder, open_memory, tmp_path):
+    write(folder, "a.md", "word\n")
+    on_shelf(docs, folder)
+    memory = open_memory()
+    memory.add_entry(actor="t", project_id="p", scope="s", topic="t", content="word", source_type="decision")
+    stores = sorted(path.relative_to(tmp_path / "home").as_posix() for path in (tmp_path / "home").rglob("*.sqlite"))
+    assert [store for store in stores if ".index/" not in store] == [
+        ".mcp-servers/docs/docs.sqlite", ".mcp-servers/memory/memory.sqlite",
+    ]  # fmt: skip
+    tables = "SELECT name FROM sqlite_schema WHERE name IN ('documents', 'memory_entries')"
+    assert [hall._open()[0].connection.execute(tables).get for hall in (docs, memory)] == ["documents", "memory_entries"]
+
+
 def test_a_background_thread_does_not_change_what_is_found(open_docs, folder):
     docs = open_docs(background=True)
     for n in range(30):
