@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 
 
 class Figure(NamedTuple):
-    """One measured number with its goal. `at_most` says on which side of the goal it must lie. `arms` are shown, not judged."""
+    """One measured number with its goal. `at_most` says on which side of the goal it must lie. `arms` are shown, not judged.
+
+    `slack` is the share of the baseline by which the gate lets it be worse; the default suits times, not counts.
+    """
 
     name: str
     value: float
     goal: float
     at_most: bool = True
     arms: str = ""
+    slack: float = 0.25  # shared machines: medians of ratios still wander by a tenth or two
 
     @property
     def met(self) -> bool:
