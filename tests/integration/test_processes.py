@@ -46,7 +46,7 @@ def writer_lock(request, tmp_path, engine_name):
                 [sys.executable, "-c", HOLD, engine_name, str(folder)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            )  # fmt: skip
+            )
         )
     for holder in holders:
         assert holder.stdout.readline() == "held\n"
@@ -120,7 +120,7 @@ def open_at_once(home, engine, count):
         subprocess.Popen(
             [sys.executable, "-c", NEWCOMER, str(home), str(number), engine],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-        )  # fmt: skip
+        )
         for number in range(count)
     ]
     for each in newcomers:
