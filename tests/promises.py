@@ -1,0 +1,1226 @@
+"""What Scaffale promises, and the tests that show each promise. `test_promises.py` checks it both ways.
+
+An id is the chapter that the promise is of, and a name. Chapters: 1 ground rules; 2 memory (2.1 whose project and which
+paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data); 3 documents (3.1 records,
+3.2 managing, 3.3 finding and reading); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.7 scope, 8.12
+processes); 9 settled details. Tests are named relative to this folder. `later` names what has to come before a promise
+can be shown; such a promise is not kept yet and has no test.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Promise(NamedTuple):
+    """One line of what is promised, and where it is shown."""
+
+    id: str
+    text: str
+    tests: tuple[str, ...] = ()
+    later: str = ""
+
+
+
+def promise(id: str, text: str, *tests: str, later: str = "") -> Promise:
+    """A row of the manifest."""
+    return Promise(id, text, tests, later)
+
+
+HOUSE = "architecture/test_house.py::"
+SURFACE = "architecture/test_public_surface.py::"
+WORD = "architecture/test_written_word.py::"
+CONTRACT = "contract/test_lexical_index.py::"
+BAD = "integration/test_bad_stores.py::"
+KILL = "integration/test_kill.py::"
+IN_MEMORY = "integration/test_mcp_in_memory.py::"
+REAL = "integration/test_mcp_real.py::"
+STDIO = "integration/test_mcp_stdio.py::"
+PROCESSES = "integration/test_processes.py::"
+TAIL = "property/test_tail.py::"
+ORDER = "property/test_total_order.py::"
+CHOICE = "unit/backends/test_choice.py::"
+AUDIT = "unit/indexer/test_audit.py::"
+DATABASE = "unit/indexer/test_database.py::"
+FRESH = "unit/indexer/test_freshness.py::"
+FRONT = "unit/indexer/test_front_matter.py::"
+MARKDOWN = "unit/indexer/test_markdown.py::"
+PATHS = "unit/indexer/test_paths.py::"
+PROJECTS = "unit/indexer/test_projects.py::"
+REPOSITORY = "unit/indexer/test_repository.py::"
+SCAN = "unit/indexer/test_scan.py::"
+SHELVES = "unit/indexer/test_shelves.py::"
+SYNC = "unit/indexer/test_sync.py::"
+WALK = "unit/indexer/test_walk.py::"
+FORMULA = "unit/ranking/test_bm25.py::"
+RANKED = "unit/ranking/test_order.py::"
+ARGUMENTS = "unit/server/test_mcp_arguments.py::"
+LINES = "unit/server/test_mcp_lines.py::"
+PROSE = "unit/server/test_mcp_prose.py::"
+REGISTRY = "unit/server/test_mcp_registry.py::"
+RESOURCES = "unit/server/test_mcp_resources.py::"
+RESULTS = "unit/server/test_mcp_results.py::"
+DOCS = "unit/test_docs.py::"
+FILES = "unit/test_files.py::"
+MEMORY = "unit/test_memory.py::"
+SECRETS = "unit/test_secrets.py::"
+SETTINGS = "unit/test_settings.py::"
+SNIPPET = "unit/test_snippet.py::"
+TEXT = "unit/test_text.py::"
+
+GROUND_RULES = (
+    promise(
+        "1.1-one-sqlite",
+        "One SQLite library serves everything, past the bug that resets a log in use.",
+        HOUSE + "test_no_module_knows_the_interpreters_own_sqlite",
+        HOUSE + "test_sqlite_is_past_the_bug_that_resets_a_log_in_use",
+    ),
+    promise(
+        "1.1-one-door",
+        "Nothing but that library ever opens a store's files.",
+        HOUSE + "test_only_two_places_open_a_sqlite_file",
+        HOUSE + "test_few_places_open_files_and_none_a_store",
+        PATHS + "test_a_store_is_never_opened_by_another_road",
+        PATHS + "test_a_store_that_is_not_there_yet_cannot_be_a_target",
+        DOCS + "test_a_store_is_no_document",
+    ),
+    promise(
+        "1.1-projection",
+        "An index holds nothing that the store cannot restore.",
+        DOCS + "test_an_index_that_is_gone_comes_back",
+        MEMORY + "test_an_index_that_is_gone_comes_back",
+        SYNC + "test_rebuilding_switches_every_handle",
+        SYNC + "test_a_pruned_journal_means_a_snapshot",
+    ),
+    promise(
+        "1.1-missing-index",
+        "An index that is missing, or vanishes in use, is built anew.",
+        SYNC + "test_a_missing_index_is_built_anew",
+        SYNC + "test_an_index_that_vanishes_under_a_running_process_is_no_error",
+    ),
+    promise(
+        "1.1-damaged-index",
+        "A damaged index is noticed and built anew, with a warning.",
+        SYNC + "test_a_damaged_index_is_built_anew_with_a_warning",
+        CONTRACT + "test_garbage_in_the_folder_is_unusable_not_a_crash",
+        SYNC + "test_a_damaged_store_is_not_an_index_matter",
+    ),
+    promise(
+        "1.1-foreign-index",
+        "An index of another store, engine or state of the store is never trusted.",
+        SYNC + "test_an_index_of_another_store_is_not_trusted",
+        SYNC + "test_switching_engines_needs_no_ceremony",
+        SYNC + "test_a_store_put_back_from_a_backup_is_noticed_though_numbers_repeat",
+        CONTRACT + "test_an_empty_index_has_no_watermark_and_finds_nothing",
+        CONTRACT + "test_the_watermark_is_committed_with_the_batch",
+        CONTRACT + "test_what_was_not_committed_is_lost_whole",
+    ),
+    promise(
+        "1.1-building",
+        "While an index is being built, or cannot be, the store itself is searched.",
+        SYNC + "test_while_another_process_builds_the_store_itself_is_searched",
+        SYNC + "test_where_no_index_can_be_made_the_store_itself_is_searched",
+    ),
+    promise(
+        "1.2-own-writes",
+        "What is acknowledged is found by the next search.",
+        SYNC + "test_a_write_is_found_by_every_handle_before_any_commit",
+        MEMORY + "test_an_entry_is_kept_word_for_word_and_found_at_once",
+        DOCS + "test_what_a_scan_stored_is_found_when_it_has_answered",
+        DOCS + "test_a_background_thread_does_not_change_what_is_found",
+        MEMORY + "test_an_entry_that_is_kept_is_acknowledged_whatever_becomes_of_the_look_up_after_it",
+    ),
+    promise(
+        "1.2-others-writes",
+        "It is found by every other process's next search, too.",
+        REAL + "test_two_processes_share_a_store",
+        PROCESSES + "test_no_write_is_missed_and_no_lock_is_heard_of",
+        PROCESSES + "test_each_sees_what_each_wrote",
+        PROCESSES + "test_changes_and_removals_of_documents_reach_the_others",
+    ),
+    promise(
+        "1.2-busy-writer",
+        "An index writer that is busy elsewhere delays and hides nothing.",
+        SYNC + "test_a_held_writer_lock_delays_nothing",
+        CONTRACT + "test_overlay_serves_while_another_process_holds_the_writer",
+        CONTRACT + "test_a_second_writer_is_refused_at_once",
+    ),
+    promise(
+        "1.2-no-commit",
+        "A write costs a transaction of the store, never an index commit.",
+        MEMORY + "test_an_entry_costs_no_commit_of_an_index",
+        SYNC + "test_a_background_thread_commits_soon",
+        SYNC + "test_many_changes_are_committed_by_the_search_that_meets_them",
+        DOCS + "test_a_scan_costs_other_processes_a_look_at_its_commit_and_no_more",
+    ),
+    promise(
+        "1.2-same-answer",
+        "A search that shows what no commit holds yet answers as after the commit.",
+        TAIL + "test_overlay_and_commit_agree",
+        CONTRACT + "test_a_passage_scores_the_same_overlaid_and_committed",
+        CONTRACT + "test_a_commit_settles_the_overlay",
+        SYNC + "test_catching_up_empties_the_overlay_and_changes_no_answer",
+        CONTRACT + "test_an_owner_with_several_passages_changes_as_one",
+        CONTRACT + "test_replacing_an_owner_is_idempotent_and_can_empty_it",
+    ),
+    promise(
+        "1.2-durable",
+        "What memory acknowledged survives a crash; scans may be repeated, decisions not.",
+        DATABASE + "test_a_new_store_is_private_and_durable",
+        DATABASE + "test_a_write_that_need_not_be_durable_does_not_make_the_next_one_so",
+        BAD + "test_what_a_killed_process_acknowledged_is_there",
+        KILL + "test_a_few_kills_lose_nothing",
+        KILL + "test_many_kills_lose_nothing",
+        KILL + "test_survivors_go_on_while_others_are_killed",
+    ),
+    promise(
+        "1.3-isolation",
+        "A project-scoped call sees one project.",
+        MEMORY + "test_a_project_sees_itself_alone_unless_asked_to_cross",
+        REAL + "test_projects_are_kept_apart",
+    ),
+    promise(
+        "1.3-cross",
+        "cross_project is the only way across, and must be passed.",
+        MEMORY + "test_a_project_sees_itself_alone_unless_asked_to_cross",
+        MEMORY + "test_an_unknown_choice_is_refused",
+    ),
+    promise(
+        "1.4-verbatim",
+        "Content is stored exactly as given; a summary is a field of its own.",
+        MEMORY + "test_an_entry_is_kept_word_for_word_and_found_at_once",
+    ),
+    promise(
+        "1.5-any-string",
+        "Any string is a valid query, and none is engine syntax.",
+        CONTRACT + "test_any_string_is_a_valid_query",
+        CONTRACT + "test_hostile_text_is_indexed_and_found",
+        REAL + "test_hostile_queries_find_nothing_and_break_nothing",
+        TEXT + "test_any_text_is_a_query",
+        DOCS + "test_words_are_ored_and_every_string_is_a_query",
+        TEXT + "test_any_text_can_be_normalised",
+    ),
+    promise(
+        "1.5-or",
+        "Words are OR-ed; what holds more of them comes first.",
+        CONTRACT + "test_words_are_ored_and_passages_with_more_of_them_come_first",
+        TEXT + "test_a_query_is_its_words_without_the_common_ones",
+    ),
+    promise(
+        "1.5-engines-agree",
+        "Engines agree on filters, ties and literal matches.",
+        ORDER + "test_engines_agree_on_matches_and_on_ties",
+        CONTRACT + "test_engines_match_what_a_brute_force_search_matches",
+        CONTRACT + "test_filters_are_part_of_the_query",
+        CONTRACT + "test_literals_are_found",
+    ),
+    promise(
+        "1.5-empty",
+        "An empty result is empty; nothing is invented.",
+        MEMORY + "test_nothing_found_says_what_exists",
+        DOCS + "test_nothing_found_says_what_there_is",
+    ),
+    promise(
+        "1.6-context",
+        "Every memory result carries source, status, confidence, times and the fixed hint to verify it.",
+        MEMORY + "test_every_result_carries_what_it_takes_to_judge_it",
+    ),
+    promise(
+        "1.7-bare",
+        "No network, no model, no other program is needed for the main job.",
+        HOUSE + "test_the_main_job_asks_nothing_of_the_network",
+    ),
+    promise(
+        "1.7-fts5",
+        "Without Tantivy FTS5 serves, and says so in answers and status.",
+        CHOICE + "test_without_tantivy_fts5_serves_aloud",
+        MEMORY + "test_a_missing_engine_is_a_warning_not_a_failure",
+        DOCS + "test_a_missing_engine_is_a_warning_not_a_failure",
+    ),
+    promise(
+        "1.7-like",
+        "Without both an escaped LIKE serves, and says so.",
+        CHOICE + "test_without_both_like_serves_aloud",
+        CHOICE + "test_a_hall_serves_on_the_last_engine_and_says_so",
+        CHOICE + "test_the_best_engine_serves_unless_one_is_named",
+    ),
+    promise("1.7-vectors", "Vectors are optional, and their absence is a warning.", later="vectors"),
+    promise(
+        "1.8-apart",
+        "Memory and documents never share a database file.",
+        DOCS + "test_documents_and_memory_share_no_file",
+        BAD + "test_a_store_of_the_other_kind_is_not_taken_for_ours",
+    ),
+    promise(
+        "1.8-uris",
+        "They refer to each other by docs:// and memory:// URIs.",
+        RESOURCES + "test_all_templates_are_offered",
+        DOCS + "test_a_hit_is_the_best_section_with_all_that_leads_to_it",
+    ),
+    promise(
+        "1.9-target",
+        "Nothing is ever written into the target project.",
+        MEMORY + "test_the_folder_of_the_project_stays_as_it_is",
+        PROJECTS + "test_resolving_writes_nothing",
+    ),
+    promise(
+        "1.10-errors",
+        "Errors are data with a code, a detail and isError, and a text of one line.",
+        IN_MEMORY + "test_errors_are_data",
+        RESULTS + "test_an_error_carries_its_code_in_text_and_data",
+        SURFACE + "test_errors_are_one_tree_with_one_code_each",
+        SURFACE + "test_an_error_is_its_detail",
+        SURFACE + "test_the_tree_is_drawn_where_it_grows",
+    ),
+    promise(
+        "1.10-no-trace",
+        "No stack trace and no exception's text leaves the server.",
+        IN_MEMORY + "test_a_defect_is_logged_and_answered_without_its_text",
+        IN_MEMORY + "test_a_defect_of_the_checks_is_no_exception",
+        RESULTS + "test_an_unusable_index_never_shows",
+    ),
+    promise(
+        "1.10-success",
+        "A success says ok, lists warnings, and is enough as text and as data.",
+        IN_MEMORY + "test_every_answer_is_enough_as_text_and_as_data",
+        RESULTS + "test_success_is_enough_as_text_and_as_data",
+    ),
+)
+
+IDENTITY = (
+    promise(
+        "2.1-order",
+        "The argument, MEMORY_PROJECT_ID of the .env, the Git remote, the path: in this order.",
+        PROJECTS + "test_the_argument_wins_then_env_then_remote_then_path",
+        PROJECTS + "test_an_id_alone_has_no_path_and_no_roots",
+    ),
+    promise(
+        "2.1-remote",
+        "Every spelling of a remote gives one id, without credentials.",
+        REPOSITORY + "test_every_spelling_of_a_remote_is_one_remote",
+        REPOSITORY + "test_credentials_never_enter_the_id",
+    ),
+    promise(
+        "2.1-repository",
+        "Subfolders, worktrees and clones are one repository; a submodule has its own remote.",
+        REPOSITORY + "test_subfolders_worktrees_and_clones_are_one_repository",
+        REPOSITORY + "test_a_submodule_has_its_own_remote",
+        PROJECTS + "test_a_nested_folder_is_its_repository",
+    ),
+    promise(
+        "2.1-pathhash",
+        "Without a remote the id is a prefix of the path's hash, 16 hex digits.",
+        PROJECTS + "test_a_path_id_is_a_prefix_of_the_hash",
+        PROJECTS + "test_siblings_without_git_are_strangers",
+    ),
+    promise(
+        "2.1-reads",
+        "Reading resolves a project without making a row for it.",
+        MEMORY + "test_reading_registers_no_project_and_writes_nothing",
+    ),
+    promise(
+        "2.1-project-roots",
+        "With allowed roots a project lies inside one of them.",
+        PROJECTS + "test_a_project_outside_the_roots_is_refused",
+        PATHS + "test_a_project_lies_inside_the_roots_when_there_are_any",
+    ),
+    promise(
+        "2.1-docs-roots",
+        "Scans stay inside DOCS_ALLOWED_ROOTS; without any, in what the user may read.",
+        DOCS + "test_a_scan_stays_inside_the_roots",
+        SCAN + "test_a_root_outside_the_allowed_ones_is_refused",
+    ),
+    promise(
+        "2.1-paths",
+        "Traversal, links that leave, devices, pipes, drives and shares are INVALID_PARAM.",
+        PATHS + "test_no_spelling_leaves_the_roots",
+        PATHS + "test_what_is_no_path_is_refused_by_the_name_of_the_argument",
+        PATHS + "test_what_cannot_be_read_as_a_file_is_refused",
+        PATHS + "test_a_device_is_refused",
+        PATHS + "test_whatever_is_accepted_lies_inside",
+        DOCS + "test_what_is_no_file_is_refused",
+    ),
+    promise(
+        "2.1-swaps",
+        "A path swapped after its check is noticed when it is opened.",
+        FILES + "test_a_folder_swapped_for_a_link_after_the_check_is_noticed",
+        SCAN + "test_a_file_swapped_for_a_link_that_leaves_is_not_read",
+    ),
+    promise("2.1-http-roots", "An HTTP server without roots refuses every path.", later="streamable HTTP"),
+    promise("2.1-systems", "Paths follow the rules of macOS and Windows there.", later="runs on those systems"),
+)
+
+CONFIGURATION = (
+    promise(
+        "2.2-precedence",
+        "The target's .env, a discovered one, the launcher, the configuration file, the defaults.",
+        SETTINGS + "test_the_configuration_file_lies_between_defaults_and_environment",
+        SETTINGS + "test_the_nearest_env_above_the_working_folder_lowers_limits",
+        SETTINGS + "test_the_environment_sets_values_and_is_named_as_their_source",
+    ),
+    promise(
+        "2.2-defaults",
+        "The defaults are the documented ones.",
+        SETTINGS + "test_defaults_are_those_of_the_contract",
+        WORD + "test_every_key_on_the_page_of_configuration_is_one",
+    ),
+    promise(
+        "2.2-narrow",
+        "A project's .env can only narrow.",
+        SETTINGS + "test_limits_go_down_not_up",
+        SETTINGS + "test_no_limit_ever_rises",
+        SETTINGS + "test_roots_become_narrower",
+        SETTINGS + "test_a_link_does_not_carry_a_root_outside",
+        SETTINGS + "test_the_discovered_env_cannot_name_roots_where_none_are_configured",
+    ),
+    promise(
+        "2.2-ignored",
+        "What it may not set is ignored with a warning.",
+        SETTINGS + "test_what_a_project_may_not_set_is_ignored_with_a_warning_and_without_its_value",
+    ),
+    promise(
+        "2.2-only-ours",
+        "Only its MEMORY_* keys are read, and none is exported to the process.",
+        SETTINGS + "test_other_programs_keys_are_passed_over",
+        SETTINGS + "test_nothing_reads_the_process_environment",
+        HOUSE + "test_only_entry_points_read_the_environment",
+    ),
+    promise(
+        "2.2-claims",
+        "A new folder that claims a known project is answered with the folders bound to it.",
+        PROJECTS + "test_a_claim_is_answered_with_a_warning_until_the_folder_has_written",
+    ),
+    promise(
+        "2.2-strict",
+        "MEMORY_PROJECT_BINDING=strict refuses it until a person binds it.",
+        PROJECTS + "test_strict_binding_refuses_until_a_person_binds",
+        PROJECTS + "test_an_env_cannot_loosen_the_binding",
+    ),
+    promise(
+        "2.2-domain",
+        "A missing scope takes the project's default, and only allowed tags are taken.",
+        MEMORY + "test_tags_outside_the_allowed_ones_are_refused",
+        SETTINGS + "test_domain_keys_belong_to_the_project",
+    ),
+    promise(
+        "2.2-parse",
+        "A value that does not parse is named with its key and where it came from.",
+        SETTINGS + "test_a_value_that_does_not_parse_is_named_with_key_value_and_source",
+        SETTINGS + "test_a_value_that_does_not_parse_names_the_env",
+        SETTINGS + "test_a_configuration_file_that_makes_no_sense_is_an_error_that_names_it",
+    ),
+)
+
+RECORDS = (
+    promise(
+        "2.3-tables",
+        "The tables and columns of memory are named as agreed.",
+        MEMORY + "test_the_tables_are_those_of_the_contract",
+    ),
+    promise(
+        "2.3-ranges",
+        "Status, importance, confidence and source type have their ranges.",
+        MEMORY + "test_what_is_wrong_is_named_and_nothing_is_kept",
+    ),
+    promise(
+        "2.3-concepts",
+        "Only the ledger's promotion writes concept_clarified.",
+        MEMORY + "test_what_is_wrong_is_named_and_nothing_is_kept",
+    ),
+    promise(
+        "2.3-times",
+        "Times are UTC ISO-8601 with milliseconds.",
+        MEMORY + "test_an_entry_is_kept_word_for_word_and_found_at_once",
+    ),
+    promise(
+        "2.3-clock",
+        "A clock that goes back reorders nothing that was acknowledged.",
+        MEMORY + "test_a_clock_that_goes_back_reorders_nothing",
+        AUDIT + "test_rows_are_in_the_order_of_acknowledgement_whatever_the_clock_says",
+    ),
+    promise("2.3-links", "Entries link to entries and documents; superseding moves the other.", later="memory"),
+    promise("2.3-vectors", "Vectors of entries are kept beside their model.", later="vectors"),
+)
+
+TOOLS = (
+    promise(
+        "2.4-schemas",
+        "Input schemas are flat objects with explicit properties and enums, no oneOf or anyOf.",
+        REGISTRY + "TestEveryTool::test_takes_a_flat_closed_object",
+        REGISTRY + "TestEveryTool::test_has_explicit_properties",
+        REGISTRY + "test_what_a_schema_offers_is_what_the_hall_takes",
+    ),
+    promise(
+        "2.4-annotations",
+        "Each tool carries a title, an honest description and all annotations.",
+        REGISTRY + "TestEveryTool::test_carries_all_annotations",
+        REGISTRY + "TestEveryTool::test_has_a_portable_name_and_says_what_it_does",
+        REGISTRY + "test_only_tools_that_change_nothing_are_read_only",
+    ),
+    promise(
+        "2.4-validation",
+        "A call is checked against the schema that was shown; errors name the argument and repeat no value.",
+        ARGUMENTS + "test_a_wrong_value_names_its_argument",
+        ARGUMENTS + "test_errors_repeat_no_value_and_no_long_name",
+        ARGUMENTS + "test_any_json_is_taken_or_refused_with_a_reason",
+        ARGUMENTS + "test_unknown_arguments_name_the_closest_known_one",
+    ),
+    promise(
+        "2.4-project-required",
+        "project_path or project_id is required by project-scoped tools at run time.",
+        PROJECTS + "test_neither_argument_is_an_error",
+        REAL + "test_projects_are_kept_apart",
+    ),
+    promise(
+        "2.4-status",
+        "memory_status tells store, project, counts, features, lag and warnings, and creates nothing.",
+        MEMORY + "test_status_tells_what_serves",
+        MEMORY + "test_reading_creates_nothing",
+    ),
+    promise(
+        "2.4-normalise",
+        "Scope, topic and tags are normalised, and filters alike.",
+        MEMORY + "test_scope_topic_and_tags_are_normalised_alike_when_kept_and_when_asked_for",
+    ),
+    promise(
+        "2.4-dedupe",
+        "An exact duplicate returns the entry that stands already.",
+        MEMORY + "test_an_exact_duplicate_in_the_same_scope_is_kept_once",
+        PROCESSES + "test_of_equal_entries_added_at_once_one_is_kept",
+    ),
+    promise(
+        "2.4-similar",
+        "Near duplicates are named, not merged.",
+        MEMORY + "test_near_duplicates_are_named_not_merged",
+    ),
+    promise(
+        "2.4-secret",
+        "A certain secret is refused by kind and place, never value; redact keeps the rest.",
+        MEMORY + "test_a_certain_secret_is_refused_by_kind_and_place_and_can_be_redacted",
+        SECRETS + "test_each_kind_is_certain_in_each_disguise_and_masked_whole",
+        SECRETS + "test_key_blocks_are_found_whole",
+    ),
+    promise(
+        "2.4-secret-allowed",
+        "Only the local configuration can allow a secret.",
+        MEMORY + "test_only_the_configuration_of_the_launcher_can_allow_a_secret",
+    ),
+    promise(
+        "2.4-secret-probable",
+        "A probable secret is kept with a warning.",
+        MEMORY + "test_a_probable_secret_is_kept_with_a_warning_that_does_not_repeat_it",
+        SECRETS + "test_a_name_with_a_noisy_value_is_probable",
+    ),
+    promise(
+        "2.4-limits",
+        "Too long is LIMIT_EXCEEDED, and nothing is kept.",
+        MEMORY + "test_what_is_wrong_is_named_and_nothing_is_kept",
+        ARGUMENTS + "test_sizes_have_limits",
+    ),
+    promise(
+        "2.4-search-filters",
+        "Scope, topic, tags, source type and status narrow a search inside the engine.",
+        MEMORY + "test_every_filter_narrows",
+        MEMORY + "test_one_entry_among_many_of_others_is_found",
+    ),
+    promise(
+        "2.4-search-pages",
+        "limit and offset page through all of it; content comes when asked for.",
+        MEMORY + "test_pages_follow_one_another_and_say_how_to_go_on",
+        MEMORY + "test_content_comes_only_when_asked_for",
+    ),
+    promise(
+        "2.4-snippets",
+        "Matches stand between >>> and <<<, in any script.",
+        MEMORY + "test_snippets_mark_what_matched_in_any_script",
+        SNIPPET + "test_matches_stand_between_marks",
+        SNIPPET + "test_a_snippet_without_its_marks_is_a_part_of_the_text",
+        SNIPPET + "test_a_match_that_there_is_is_shown",
+    ),
+    promise(
+        "2.4-listing",
+        "An empty query with filters lists in the order of ties.",
+        MEMORY + "test_ties_are_broken_by_importance_confidence_freshness_and_id",
+        MEMORY + "test_every_filter_narrows",
+    ),
+    promise(
+        "2.4-read",
+        "An entry is read whole, with a warning when it is not active; another project's is not found.",
+        MEMORY + "test_invalidating_is_soft_and_idempotent",
+        MEMORY + "test_a_project_sees_itself_alone_unless_asked_to_cross",
+    ),
+    promise(
+        "2.4-names",
+        "Scopes, topics and tags are listed with counts, by status, and create nothing.",
+        MEMORY + "test_names_count_what_is_there",
+        MEMORY + "test_reading_creates_nothing",
+    ),
+    promise(
+        "2.4-invalidate",
+        "Invalidating is soft and idempotent.",
+        MEMORY + "test_invalidating_is_soft_and_idempotent",
+        PROCESSES + "test_of_invalidations_at_once_one_changes_the_entry",
+    ),
+    promise("2.4-update", "An entry is updated with its revisions, and CONFLICT when someone was first.", later="memory"),
+    promise("2.4-delete", "Only an invalidated entry is deleted, confirmed, down to the bytes.", later="memory"),
+    promise("2.4-links", "Entries are linked, unlinked and listed.", later="memory"),
+    promise("2.4-handoff", "What changed since, as Markdown and data.", later="memory"),
+    promise("2.4-capture", "Tickets, commits, document hits and notes become previews.", later="memory"),
+    promise("2.4-rebuild", "memory_rebuild_index rebuilds the projections and reports.", later="memory"),
+)
+
+RANKING = (
+    promise(
+        "2.5-order",
+        "Score, importance, confidence (absent last), freshness, id: a total order.",
+        MEMORY + "test_ties_are_broken_by_importance_confidence_freshness_and_id",
+        RANKED + "test_it_is_the_order_of_all_keys",
+        RANKED + "test_importance_then_confidence_then_freshness_break_ties",
+        CONTRACT + "test_hits_carry_the_numbers_that_break_ties",
+    ),
+    promise(
+        "2.5-insertion",
+        "The order of writing never decides.",
+        ORDER + "test_the_order_of_writing_never_shows",
+    ),
+    promise(
+        "2.5-rounding",
+        "Scores are rounded, so that what matches equally well really ties.",
+        RANKED + "test_rounding_keeps_the_order",
+        RANKED + "test_scores_that_differ_by_noise_tie_and_small_ones_stay_apart",
+        ORDER + "test_engines_agree_on_matches_and_on_ties",
+    ),
+    promise(
+        "2.5-cut",
+        "The group that ties at the cut is read through before cutting.",
+        CONTRACT + "test_the_tied_group_at_the_cut_is_read_through",
+        RANKED + "test_what_is_closed_ends_between_two_scores",
+    ),
+    promise(
+        "2.5-place",
+        "Exact scope or topic matches of the query get a documented boost.",
+        MEMORY + "test_the_place_named_by_the_query_lifts_an_entry",
+        CONTRACT + "test_a_boost_adds_to_what_matches_and_to_nothing_else",
+    ),
+    promise(
+        "2.5-status",
+        "What is not active ranks after what is.",
+        MEMORY + "test_entries_that_are_not_active_rank_after_those_that_are",
+    ),
+    promise(
+        "2.5-explain",
+        "explain gives the numbers that ranked.",
+        MEMORY + "test_the_place_named_by_the_query_lifts_an_entry",
+        DOCS + "test_scores_are_explained_by_the_numbers_that_ranked",
+    ),
+    promise(
+        "2.5-identifiers",
+        "Identifiers are found whole and by part.",
+        CONTRACT + "test_literals_are_found",
+        TEXT + "test_parts_of_camel_case",
+        TEXT + "test_the_parts_of_a_word_are_the_whole_of_it",
+        DOCS + "test_literals_words_of_the_title_the_path_and_tags_are_found",
+    ),
+    promise(
+        "2.5-folding",
+        "Accents and case fold, Italian elisions split.",
+        CONTRACT + "test_case_accents_and_elisions_fold",
+        TEXT + "test_accents_and_case_fold_however_they_are_written",
+        TEXT + "test_words_as_they_are_indexed",
+    ),
+    promise(
+        "2.5-stems",
+        "English and Italian words are found in other forms.",
+        CONTRACT + "test_another_form_of_a_word_is_found",
+        TEXT + "test_forms_of_an_italian_word_have_one_stem",
+        TEXT + "test_italian_is_told_by_its_function_words",
+        TEXT + "test_an_italian_passage_goes_in_as_stems_and_keeps_its_labels",
+    ),
+    promise(
+        "2.5-formula",
+        "What stands in no commit is scored by the engine's own formula.",
+        FORMULA + "test_lengths_are_remembered_in_one_byte",
+        FORMULA + "test_rare_words_weigh_more_and_none_less_than_nothing",
+    ),
+)
+
+SENSITIVE = (
+    promise(
+        "2.6-audit",
+        "Every write and every refused write leaves one row in the change's own transaction.",
+        MEMORY + "test_every_write_and_every_refused_write_leaves_one_row_without_content",
+        AUDIT + "test_a_row_belongs_to_the_callers_transaction",
+        AUDIT + "test_a_row_says_who_did_what_when_to_what_and_how_it_ended",
+    ),
+    promise(
+        "2.6-redaction",
+        "Contents stand there as field, keyed digest, bytes and characters.",
+        AUDIT + "test_a_text_becomes_its_name_digest_and_size",
+        AUDIT + "test_the_digest_is_keyed_and_cut",
+        AUDIT + "test_a_text_is_kept_at_no_depth_and_in_no_shape",
+    ),
+    promise(
+        "2.6-mirror",
+        "The mirror holds the same, one JSON object a line; its failure is a warning.",
+        MEMORY + "test_the_audit_can_be_mirrored_and_switched_off",
+        AUDIT + "test_the_mirror_gets_one_line_for_each_row",
+        AUDIT + "test_a_mirror_that_cannot_be_written_is_a_warning",
+    ),
+    promise(
+        "2.6-off",
+        "MEMORY_AUDIT_LOG=0 turns the table off.",
+        MEMORY + "test_the_audit_can_be_mirrored_and_switched_off",
+    ),
+    promise(
+        "2.6-modes",
+        "Store files are 0600, and nothing lies outside a folder of 0700.",
+        DATABASE + "test_a_new_store_is_private_and_durable",
+        MEMORY + "test_what_is_on_the_disk_is_for_its_owner_alone",
+        AUDIT + "test_the_mirror_is_private",
+    ),
+    promise(
+        "2.6-way-out",
+        "Certain secrets of documents are neither shown nor lie in store or index.",
+        DOCS + "test_a_certain_secret_is_never_shown_or_found_on_the_disk",
+    ),
+    promise("2.6-deletion", "Deletion reaches the bytes.", later="memory"),
+)
+
+DOCUMENT_RECORDS = (
+    promise(
+        "3.1-tables",
+        "The tables of documents are named as agreed.",
+        DOCS + "test_the_tables_are_those_of_the_contract",
+    ),
+    promise(
+        "3.1-sections",
+        "Sections carry heading path, level, lines and body, and tile the text.",
+        MARKDOWN + "test_sections_tile_the_text",
+        MARKDOWN + "test_heading_paths",
+        DOCS + "test_any_two_ranges_of_lines_join_to_the_text",
+    ),
+    promise(
+        "3.1-upgrade",
+        "An older store is upgraded at first open, once; a newer one is refused and left untouched.",
+        DATABASE + "test_a_store_of_the_past_is_brought_up_to_date_once",
+        DATABASE + "test_a_migration_that_fails_leaves_nothing_of_itself",
+        DATABASE + "test_a_store_from_the_future_is_refused_and_left_byte_for_byte",
+        BAD + "test_a_store_from_the_future_is_refused_and_left_byte_for_byte",
+    ),
+    promise("3.1-shelf-links", "Shelves have parents, without cycles.", later="docs"),
+    promise("3.1-document-links", "Documents are linked, directed, with relation and origin.", later="docs"),
+)
+
+MANAGING = (
+    promise(
+        "3.2-scan",
+        "scan_file and scan_folder take .md, .markdown and .mdx onto a shelf, made if new.",
+        SCAN + "test_a_folder_becomes_a_shelf",
+        SCAN + "test_one_file_can_be_scanned",
+        WALK + "test_takes_markdown_in_order_folder_by_folder",
+        WALK + "test_not_recursive_stays_in_the_folder",
+    ),
+    promise(
+        "3.2-ignored",
+        "Dot-folders, node_modules, ignore globs and .gitignore are honoured.",
+        WALK + "test_gitignore_files_mean_what_git_means",
+        WALK + "test_ignore_patterns_are_relative_to_the_root",
+        DOCS + "test_bad_files_are_named_and_the_rest_is_taken",
+    ),
+    promise(
+        "3.2-incremental",
+        "Unchanged files cost a stat and leave no journal line.",
+        SCAN + "test_unchanged_files_are_not_opened",
+        SCAN + "test_the_same_folder_again_writes_nothing",
+        DOCS + "test_an_unchanged_folder_again_leaves_no_journal_line",
+    ),
+    promise(
+        "3.2-resync",
+        "resync_all says what is new, changed and missing, and forgets on request only.",
+        DOCS + "test_resync_says_what_is_new_changed_and_missing",
+        SCAN + "test_missing_files_are_reported_and_removed_on_request_only",
+        SCAN + "test_resync_covers_every_shelf_or_the_one_named",
+        SCAN + "test_after_any_history_the_store_holds_what_lies_there",
+    ),
+    promise(
+        "3.2-moves",
+        "A moved file keeps its document's id, tags and sections.",
+        SCAN + "test_a_moved_file_keeps_its_document",
+        SHELVES + "test_a_moved_document_keeps_id_tags_and_sections",
+        DOCS + "test_resync_says_what_is_new_changed_and_missing",
+    ),
+    promise(
+        "3.2-shelves",
+        "Shelves are made, listed, renamed, described and removed; an id is never given twice.",
+        DOCS + "test_the_life_of_a_shelf",
+        PROCESSES + "test_of_shelves_made_at_once_under_one_name_one_is_made",
+        SHELVES + "test_ids_are_never_given_twice",
+    ),
+    promise(
+        "3.2-remove",
+        "A document is forgotten; its file stays.",
+        DOCS + "test_a_removed_document_is_forgotten_and_may_come_back",
+    ),
+    promise(
+        "3.2-status",
+        "feature_status tells what there is and what serves, and creates nothing.",
+        DOCS + "test_status_tells_what_there_is_and_what_serves",
+        DOCS + "test_looking_creates_nothing",
+    ),
+    promise(
+        "3.2-arguments",
+        "Arguments and nouns of answers bear the names that clients use.",
+        REGISTRY + "test_the_list_is_the_golden_one",
+        REGISTRY + "TestEveryTool::test_offers_exactly_its_verbs",
+        REGISTRY + "test_an_action_chooses_the_verb_and_its_arguments",
+    ),
+    promise(
+        "3.2-older-clients",
+        "The first text block of lists is the list as JSON; warnings follow in the second.",
+        IN_MEMORY + "test_older_clients_find_the_list_in_the_first_block",
+        RESULTS + "test_a_listing_comes_first_as_a_json_array",
+    ),
+    promise(
+        "3.2-bad-files",
+        "One bad file never stops a folder; each is named with its reason.",
+        SCAN + "test_every_kind_of_bad_file_is_survived_and_named",
+        DOCS + "test_bad_files_are_named_and_the_rest_is_taken",
+        SCAN + "test_a_parser_that_fails_costs_one_file",
+    ),
+    promise(
+        "3.2-encodings",
+        "Empty files, BOM, UTF-16, invalid UTF-8, NUL and CRLF are met.",
+        MARKDOWN + "test_decodes_unicode_with_and_without_mark",
+        MARKDOWN + "test_invalid_utf8_is_replaced_with_a_warning",
+        MARKDOWN + "test_binary_is_refused_with_a_reason",
+        MARKDOWN + "test_decode_never_fails_otherwise",
+        DOCS + "test_odd_documents_read_back",
+    ),
+    promise(
+        "3.2-front-matter",
+        "Front matter gives title, tags and aliases.",
+        FRONT + "test_title",
+        FRONT + "test_lists",
+        FRONT + "test_anything_is_read_without_failing",
+    ),
+    promise(
+        "3.2-large",
+        "A file above the limit is named with both sizes.",
+        DOCS + "test_a_file_above_the_limit_is_named_with_both_sizes",
+    ),
+    promise(
+        "3.2-links-on-disk",
+        "Circles of links end, and links are followed inside the root alone.",
+        WALK + "test_circles_of_links_end",
+        WALK + "test_links_inside_are_followed_once_and_links_that_leave_are_named",
+    ),
+    promise(
+        "3.2-progress",
+        "Long work reports progress that only rises, and can be cancelled.",
+        DOCS + "test_progress_rises_to_the_total",
+        SCAN + "test_progress_only_rises_and_ends_at_the_total",
+        IN_MEMORY + "test_a_scan_reports_its_progress_and_not_too_often",
+        STDIO + "test_progress_is_reported_when_asked_for",
+        IN_MEMORY + "test_a_scan_does_not_keep_searches_waiting_and_can_be_cancelled",
+    ),
+    promise(
+        "3.2-killed",
+        "A scan that is killed leaves whole documents, and the next one brings them in.",
+        SCAN + "test_an_interrupt_goes_through_and_what_was_stored_stays",
+        DOCS + "test_the_next_scan_brings_in_what_a_scan_that_died_left",
+        DOCS + "test_changes_of_a_scan_that_died_are_told_as_lag_and_brought_in",
+    ),
+    promise("3.2-tags", "Tags come from a dictionary and are set by hand.", later="docs"),
+    promise("3.2-transfer", "Shelves are exported and imported.", later="docs"),
+    promise("3.2-links", "Links of shelves and documents are managed, and correlated.", later="docs"),
+)
+
+FINDING = (
+    promise(
+        "3.3-best-section",
+        "Search finds the best section of each document and returns the document once.",
+        DOCS + "test_a_hit_is_the_best_section_with_all_that_leads_to_it",
+        DOCS + "test_a_document_is_answered_once_however_many_of_its_sections_match",
+        CONTRACT + "test_excluded_owners_leave_room_for_others",
+    ),
+    promise(
+        "3.3-hit",
+        "A hit carries ids, paths, URIs, headings, lines, snippet, score and freshness.",
+        DOCS + "test_a_hit_is_the_best_section_with_all_that_leads_to_it",
+        SHELVES + "test_rows_hold_what_a_hit_says",
+    ),
+    promise(
+        "3.3-filters",
+        "A shelf, and all or any of some tags, narrow a search inside the engine.",
+        DOCS + "test_tags_filter_all_or_any",
+        DOCS + "test_a_shelf_is_named_by_name_id_slug_or_uri",
+        DOCS + "test_a_filter_is_part_of_the_query",
+    ),
+    promise(
+        "3.3-read-whole",
+        "A document is read whole; a long one is cut at a line, aloud.",
+        DOCS + "test_a_document_is_read_whole",
+        DOCS + "test_a_long_text_is_cut_at_a_line_and_read_on",
+    ),
+    promise(
+        "3.3-read-lines",
+        "Lines are 1-based and inclusive; what lies outside is refused.",
+        DOCS + "test_lines_are_counted_from_one_and_inclusive",
+        DOCS + "test_lines_out_of_range_are_refused",
+        DOCS + "test_any_two_ranges_of_lines_join_to_the_text",
+    ),
+    promise(
+        "3.3-read-string",
+        "A literal text is shown with the lines around it, wherever it stands.",
+        DOCS + "test_a_literal_is_shown_with_the_lines_around_it",
+        DOCS + "test_a_literal_may_run_over_lines_whatever_ends_them",
+        DOCS + "test_a_literal_that_is_not_there_is_an_empty_answer_with_a_warning",
+    ),
+    promise(
+        "3.3-read-section",
+        "A section is named by its heading path, joined or by its end.",
+        DOCS + "test_a_section_is_named_by_its_path_joined_or_by_its_end",
+        DOCS + "test_a_long_section_is_one_when_it_is_read",
+        DOCS + "test_a_section_that_is_missing_or_ambiguous_names_what_there_is",
+    ),
+    promise(
+        "3.3-list",
+        "Documents are listed by path, tag, tagged or not, in pages.",
+        DOCS + "test_documents_are_listed_by_path_in_pages",
+        SHELVES + "test_list_documents_by_path_in_pages_and_by_tags",
+    ),
+    promise(
+        "3.3-not-found",
+        "A document or shelf that is not there is NOT_FOUND, with what there is.",
+        DOCS + "test_a_document_that_is_not_there_is_not_found",
+        DOCS + "test_a_shelf_is_named_by_name_id_slug_or_uri",
+    ),
+    promise(
+        "3.3-resources",
+        "Shelves and documents are resources, with templates, in pages.",
+        RESOURCES + "test_the_list_is_complete_in_pages_and_names_each_thing_once",
+        RESOURCES + "test_all_templates_are_offered",
+        RESOURCES + "test_a_shelf_names_its_documents",
+        RESOURCES + "test_a_document_is_its_text_and_says_when_it_is_stale",
+    ),
+    promise("3.3-links", "Links appear in reads, short in searches, as counts in lists.", later="docs"),
+)
+
+FACES = (
+    promise(
+        "6-stdio",
+        "The main job works through MCP over stdio, in both eras of the protocol.",
+        REAL + "test_a_folder_is_scanned_asked_and_read",
+        REAL + "test_a_decision_is_kept_found_and_retired",
+        STDIO + "test_the_later_era_needs_no_handshake",
+    ),
+    promise(
+        "6-one-answer",
+        "Every request with an id gets exactly one answer, also after a malformed line.",
+        STDIO + "test_a_bad_line_is_answered_once_and_the_server_goes_on",
+        STDIO + "test_all_bad_lines_at_once",
+        STDIO + "test_many_requests_at_once_are_all_answered",
+        STDIO + "test_what_was_asked_before_the_end_is_answered",
+        LINES + "test_any_bytes_get_a_message_a_reason_or_silence",
+    ),
+    promise(
+        "6-clean-end",
+        "The server ends with its input, on a signal, and with its parent.",
+        STDIO + "test_it_ends_with_stdin",
+        STDIO + "test_it_ends_on_a_signal",
+        STDIO + "test_it_ends_in_the_middle_of_long_work",
+        STDIO + "test_it_ends_with_its_parent_even_if_stdin_stays_open",
+    ),
+    promise(
+        "6-output-schema",
+        "Structured content keeps to the output schema.",
+        REGISTRY + "TestEveryTool::test_promises_only_ok",
+        IN_MEMORY + "test_every_answer_is_enough_as_text_and_as_data",
+    ),
+    promise(
+        "6-small",
+        "The default tool set is small in tokens, and --tools chooses.",
+        REGISTRY + "test_the_list_is_small",
+        REGISTRY + "test_names_are_unique_and_sets_are_as_agreed",
+    ),
+    promise(
+        "6-late-imports",
+        "Nothing heavy is imported before it is needed.",
+        REAL + "test_nothing_is_imported_before_it_is_needed",
+        HOUSE + "test_importing_the_package_imports_nothing_else",
+        HOUSE + "test_a_search_imports_its_engines_and_nothing_heavy",
+        HOUSE + "test_nothing_heavy_is_imported_at_the_top",
+    ),
+    promise(
+        "6-library",
+        "import scaffale gives typed, documented objects, and nothing else is public.",
+        SURFACE + "test_the_surface_is_the_agreed_one",
+        SURFACE + "test_every_public_name_resolves_and_says_what_it_is",
+        SURFACE + "test_nothing_else_is_public",
+        SURFACE + "test_every_verb_of_a_hall_is_documented",
+        SURFACE + "test_halls_open_over_the_settings_of_the_process",
+    ),
+    promise(
+        "6-floors",
+        "Calls go down and values come back: floors hold.",
+        HOUSE + "test_calls_go_down_and_values_come_back",
+        HOUSE + "test_sql_is_at_home_in_two_rooms",
+        HOUSE + "test_a_module_says_its_rules_first",
+    ),
+    promise(
+        "6-documented",
+        "What is written about commands, tools, errors and exit codes is true.",
+        WORD + "test_every_example_is_a_command_that_parses",
+        WORD + "test_there_are_examples",
+        WORD + "test_the_example_in_the_help_parses",
+        WORD + "test_the_page_on_the_command_line_has_every_command_and_exit_code",
+        WORD + "test_the_page_for_agents_has_every_tool_action_and_error",
+        WORD + "test_files_that_are_named_exist",
+        WORD + "test_the_map_names_every_room",
+    ),
+    promise(
+        "6-no-tricks",
+        "Text shown to people and models hides nothing and plays no tricks.",
+        RESULTS + "test_what_cannot_be_seen_is_shown_escaped",
+        RESULTS + "test_shown_text_has_nothing_hidden_and_json_stays_json",
+    ),
+    promise("6-http", "Streamable HTTP for a team, with tokens and origin checks.", later="streamable HTTP"),
+    promise("6-web", "A web page on loopback.", later="web page"),
+    promise("6-completion", "Shell completion.", later="command line"),
+)
+
+BEYOND = (
+    promise(
+        "8.1-freshness",
+        "Every document hit says same, changed or gone, asked when it is answered.",
+        DOCS + "test_freshness_is_asked_of_the_file_when_it_is_answered",
+        FRESH + "test_gone",
+        FRESH + "test_the_same_bytes_under_other_numbers_are_the_same",
+        FRESH + "test_a_file_that_was_young_when_it_was_read_is_read_again",
+    ),
+    promise(
+        "8.1-lag",
+        "An answer says how far an index is behind a running scan.",
+        SYNC + "test_lines_of_a_scan_wait_for_its_answer",
+        DOCS + "test_changes_of_a_scan_that_died_are_told_as_lag_and_brought_in",
+        PROCESSES + "test_during_a_scan_others_see_documents_or_how_many_they_do_not_see_yet",
+    ),
+    promise(
+        "8.2-counts",
+        "seen = new + changed + same + skipped + failed, each skip with its reason.",
+        SCAN + "test_after_any_history_the_store_holds_what_lies_there",
+        SCAN + "test_every_kind_of_bad_file_is_survived_and_named",
+        PROSE + "test_a_scan_report_adds_up_and_names_what_was_not_taken",
+        SCAN + "test_overlapping_sources_count_a_file_once",
+    ),
+    promise(
+        "8.2-no-silent-cap",
+        "What is cut is cut aloud: limits, long texts, many matches, long queries.",
+        MEMORY + "test_a_limit_above_the_maximum_is_clamped_aloud",
+        DOCS + "test_a_limit_above_the_maximum_is_clamped_aloud",
+        DOCS + "test_many_places_are_cut_aloud_and_read_on",
+        TEXT + "test_a_long_query_is_cut_and_says_so",
+    ),
+    promise(
+        "8.3-sources",
+        "Sources stay identical byte for byte.",
+        DOCS + "test_sources_stay_as_they_are_byte_for_byte",
+        SCAN + "test_sources_stay_as_they_are",
+    ),
+    promise("8.4-evidence", "Memory cites its evidence and notices when it changes.", later="memory"),
+    promise(
+        "8.7-echo",
+        "The scope that the server resolved is echoed in every answer.",
+        MEMORY + "test_scope_topic_and_tags_are_normalised_alike_when_kept_and_when_asked_for",
+        MEMORY + "test_a_project_sees_itself_alone_unless_asked_to_cross",
+    ),
+    promise(
+        "8.7-what-exists",
+        "An empty answer says what exists, and which similarly named scope has matches.",
+        MEMORY + "test_nothing_found_says_what_exists",
+        MEMORY + "test_nothing_found_names_a_similar_scope_that_has_matches",
+    ),
+    promise("8.8-budget", "A token budget is an argument.", later="budgets"),
+    promise(
+        "8.12-first-open",
+        "A first open by many processes is one migration.",
+        PROCESSES + "test_eight_processes_open_an_empty_store_at_once",
+        PROCESSES + "test_eight_processes_open_an_empty_store_at_once_twenty_times",
+    ),
+    promise(
+        "8.12-races",
+        "A lost race for a lock is nobody's error and never taken for corruption.",
+        PROCESSES + "test_no_write_is_missed_and_no_lock_is_heard_of",
+        PROCESSES + "test_of_scans_at_once_of_one_folder_each_document_comes_once",
+        SCAN + "test_two_scans_at_once_make_each_document_once",
+    ),
+)
+
+SETTLED = (
+    promise(
+        "9-foreign-schema",
+        "A database of another program is refused and left byte for byte.",
+        DATABASE + "test_a_database_of_another_program_is_refused_and_left_byte_for_byte",
+        DATABASE + "test_a_database_in_use_by_another_program_is_not_even_checkpointed",
+        DATABASE + "test_what_is_no_database_is_refused_and_left_alone",
+        BAD + "test_a_database_of_another_program_is_left_byte_for_byte",
+    ),
+    promise("9-predecessors", "Stores of the predecessor servers are recognised, backed up and upgraded.", later="first start"),
+    promise(
+        "9-bad-stores",
+        "Unreadable, cut, emptied or damaged stores are refused plainly, and serve again when put back.",
+        BAD + "test_an_unreadable_store_is_refused_by_every_verb_and_left_alone",
+        BAD + "test_a_store_cut_short_is_refused_and_serves_again_when_put_back",
+        BAD + "test_a_store_that_was_emptied_begins_anew_and_says_nothing_of_the_old_one",
+        BAD + "test_a_damaged_page_is_a_plain_refusal_or_no_matter",
+        BAD + "test_a_folder_in_the_place_of_a_store_is_named",
+        BAD + "test_a_store_that_may_not_be_looked_at_is_not_taken_for_a_missing_one",
+    ),
+    promise(
+        "9-full-disk",
+        "A full disk refuses what cannot be kept and loses nothing.",
+        BAD + "test_a_full_disk_refuses_entries_and_loses_none",
+        BAD + "test_a_full_disk_stops_a_scan_between_documents",
+        BAD + "test_a_process_that_starts_on_a_full_disk_reads_and_writes_when_it_can",
+        BAD + "test_a_limit_on_file_sizes_is_named_and_loses_nothing",
+        SYNC + "test_an_index_that_cannot_be_written_goes_on_serving",
+    ),
+    promise(
+        "9-read-only",
+        "Where nothing may be written, reads go on and writes are refused.",
+        BAD + "test_without_permission_to_write_reads_go_on_and_writes_are_refused",
+        BAD + "test_a_read_only_file_system_is_read",
+        BAD + "test_a_log_left_by_a_killed_process_is_read_without_permission_to_write",
+        BAD + "test_a_file_system_that_becomes_writable_again_is_written_without_a_restart",
+        SYNC + "test_a_read_only_store_is_searched",
+        SCAN + "test_a_read_only_store_refuses_only_what_would_write",
+    ),
+    promise(
+        "9-id-alone",
+        "With only project_id and no roots, path arguments are INVALID_PARAM.",
+        PATHS + "test_no_roots_allow_nothing_and_none_allows_everything",
+        MEMORY + "test_what_is_wrong_is_named_and_nothing_is_kept",
+    ),
+    promise(
+        "9-status-bare",
+        "memory_status without a project reports the store.",
+        MEMORY + "test_status_tells_what_serves",
+    ),
+    promise(
+        "9-remote",
+        "The remote is origin, else the only one.",
+        REPOSITORY + "test_the_remote_is_origin_else_the_only_one",
+    ),
+    promise(
+        "9-discovered-env",
+        "The discovered .env is the nearest inside the roots, trusted no more than a target's.",
+        SETTINGS + "test_the_nearest_env_above_the_working_folder_lowers_limits",
+        SETTINGS + "test_an_env_above_the_roots_is_not_looked_at",
+    ),
+    promise(
+        "9-add",
+        "topic, content and source_type are required; dedupe is on and looks at active entries of the scope.",
+        MEMORY + "test_an_exact_duplicate_in_the_same_scope_is_kept_once",
+        REGISTRY + "test_what_a_schema_offers_is_what_the_hall_takes",
+    ),
+    promise(
+        "9-search",
+        "status may be any, tags are AND, limits are clamped with a warning, total and next_offset are told.",
+        MEMORY + "test_every_filter_narrows",
+        MEMORY + "test_a_limit_above_the_maximum_is_clamped_aloud",
+        MEMORY + "test_entries_that_are_not_active_rank_after_those_that_are",
+        MEMORY + "test_pages_follow_one_another_and_say_how_to_go_on",
+    ),
+    promise(
+        "9-literal",
+        "What holds the literal text is never excluded by an operator reading.",
+        CONTRACT + "test_literals_are_found",
+        TEXT + "test_a_query_is_its_words_without_the_common_ones",
+    ),
+    promise(
+        "9-shapes",
+        "Answers have the agreed shapes, and warnings are strings.",
+        RESULTS + "test_values_become_json_with_absent_fields_left_out",
+        RESULTS + "test_several_reports_become_a_list_with_their_warnings_in_common",
+        IN_MEMORY + "test_clients_see_the_registry",
+    ),
+    promise("9-retrieval", "retrieval, include_docs, budget_tokens and suggestions.", later="vectors and budgets"),
+    promise(
+        "9-resources",
+        "Lists and completions serve only the project that the server was started for.",
+        RESOURCES + "test_without_a_project_no_memory_is_listed",
+        RESOURCES + "test_an_entry_is_whole_and_of_the_servers_project",
+        RESOURCES + "test_variables_complete_for_the_servers_project_only",
+        RESOURCES + "test_lists_never_carry_contents",
+        MEMORY + "test_listing_pages_by_number",
+    ),
+    promise(
+        "9-docs-defaults",
+        "limit 10, context_lines 10, tag_match all, remove_missing false, .gitignore honoured.",
+        DOCS + "test_ten_documents_are_listed_unless_more_are_asked_for",
+        DOCS + "test_tags_filter_all_or_any",
+        DOCS + "test_a_literal_is_shown_with_the_lines_around_it",
+        SCAN + "test_missing_files_are_reported_and_removed_on_request_only",
+    ),
+    promise(
+        "9-docs-ties",
+        "Documents that tie come by modification time, path, line.",
+        DOCS + "test_ties_are_broken_by_time_then_path_then_line",
+    ),
+    promise(
+        "9-docs-shelves",
+        "The same file on two shelves is two documents.",
+        DOCS + "test_the_same_file_on_two_shelves_is_two_documents",
+    ),
+    promise(
+        "9-docs-stored",
+        "A read shows the stored text, and says when the file has changed.",
+        DOCS + "test_freshness_is_asked_of_the_file_when_it_is_answered",
+    ),
+    promise(
+        "9-docs-secrets",
+        "Document text is indexed and shown with certain secrets masked, line for line, the source untouched.",
+        DOCS + "test_a_certain_secret_is_never_shown_or_found_on_the_disk",
+    ),
+    promise(
+        "9-actor",
+        "The audit's actor is the client's name and version.",
+        IN_MEMORY + "test_verbs_get_what_was_said_and_who_said_it",
+    ),
+    promise(
+        "9-refused",
+        "A refused write is audited in a transaction of its own.",
+        MEMORY + "test_every_write_and_every_refused_write_leaves_one_row_without_content",
+    ),
+    promise(
+        "9-close",
+        "Halls close their stores, and open again when used.",
+        MEMORY + "test_a_context_manager_closes_the_store",
+        DOCS + "test_a_context_manager_closes_the_store",
+        DATABASE + "test_after_closing_the_next_use_opens_again",
+    ),
+    promise(
+        "9-threads",
+        "A hall may be shared between threads.",
+        CONTRACT + "test_a_handle_serves_threads_that_did_not_open_it",
+        DATABASE + "test_each_thread_has_a_connection_of_its_own",
+        DATABASE + "test_threads_that_come_and_go_leave_no_files_open",
+    ),
+    promise("9-proposals", "Imports and imported concepts wait for a person.", later="ledger"),
+)
+
+PROMISES = (
+    *GROUND_RULES,
+    *IDENTITY,
+    *CONFIGURATION,
+    *RECORDS,
+    *TOOLS,
+    *RANKING,
+    *SENSITIVE,
+    *DOCUMENT_RECORDS,
+    *MANAGING,
+    *FINDING,
+    *FACES,
+    *BEYOND,
+    *SETTLED,
+)
