@@ -1,0 +1,5 @@
+"""`python -m scaffale.server.cli`: the command line without its console script."""
+
+from scaffale.server.cli import entry
+
+entry()
