@@ -98,7 +98,7 @@ class Docs:
         if store is None:
             return DocsSearch((), None, 0, self._engine(), 0, NOTHING_FOUND, (), warnings)
         database, projection = store
-        wanted = self._filter(database, shelf, tags, tag_match)
+        wanted, home = self._filter(database, shelf, tags, tag_match)
         query_ = parse(query)
         page = hall.search_owners(projection, query_, wanted, limit, offset, lambda ids: _places(database, ids))
         with database.read() as connection:
@@ -121,6 +121,7 @@ class Docs:
             NOTHING_FOUND if nothing else None,
             names if nothing else None,
             (*warnings, *page.warnings),
+            home,
         )
 
     def read_document(
@@ -149,8 +150,10 @@ class Docs:
         chosen, matches = None, None
         lines = _lines(parts)
         if section is not None:
-            chosen = _section(parts, section, document)
+            chosen, again = _section(parts, section, document)
             first, last = chosen.start_line, chosen.end_line
+            if again:
+                warnings.append(f"the same headings stand again at line {again}: read that section by its lines")
         else:
             first, last = _range(start_line, end_line, len(lines))
         if search_string is not None:
@@ -188,9 +191,10 @@ class Docs:
         if store is None:
             return DocumentList((), 0, None, warnings)
         with store[0].read() as connection:
+            home = shelves.shelf(connection, shelf) if shelf is not None else None
             documents, total = shelves.list_documents(
                 connection,
-                shelf_id=shelves.shelf(connection, shelf).id if shelf is not None else None,
+                shelf_id=home.id if home else None,
                 tags=(tag,) if tag else (),
                 tagged=tagged,
                 limit=limit,
@@ -198,7 +202,8 @@ class Docs:
             )
             prints = {each.id: shelves.fingerprint(connection, each.id) for each in documents}
         fresh = [each._replace(freshness=freshness.freshness(prints[each.id], each.file_path)) for each in documents]
-        return DocumentList(tuple(fresh), total, offset + limit if total > offset + limit else None, warnings)
+        next_offset = offset + limit if total > offset + limit else None
+        return DocumentList(tuple(fresh), total, next_offset, warnings, home.name if home else None)
 
     # --- scanning --------------------------------------------------------------------------------------------------
 
@@ -419,14 +424,19 @@ class Docs:
         return backends.lexical(self._settings.docs_lexical_backend).name
 
     @staticmethod
-    def _filter(database: Database, shelf: str | None, tags: Sequence[str], tag_match: str) -> Filter:
+    def _filter(
+        database: Database, shelf: str | None, tags: Sequence[str], tag_match: str
+    ) -> tuple[Filter, str | None]:
+        """The filter, and the name of the shelf that it is about."""
         clauses: list[tuple[str, ...]] = []
+        home = None
         if shelf is not None:
             with database.read() as connection:
-                clauses.append((f"shelf={shelves.shelf(connection, shelf).id}",))
+                home = shelves.shelf(connection, shelf)
+            clauses.append((f"shelf={home.id}",))
         facets = [f"tag={name}" for tag in tags if (name := shelves.tag_name(tag))]
         clauses += [tuple(facets)] if tag_match == "any" and facets else [(facet,) for facet in facets]
-        return Filter(tuple(clauses))
+        return Filter(tuple(clauses)), home.name if home else None
 
 
 # --- small things ----------------------------------------------------------------------------------------------------
@@ -536,8 +546,11 @@ def _folded(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").lower()
 
 
-def _section(parts: Sequence[Section], asked: Sequence[str] | str, document: Document) -> Section:
-    """The section of a heading path, of its joined form, or of an unambiguous end of either; its pieces joined."""
+def _section(
+    parts: Sequence[Section], asked: Sequence[str] | str, document: Document
+) -> tuple[Section, int | None]:
+    """The section of a heading path, of its joined form, or of an unambiguous end of either; its pieces joined. And the
+    line at which the same headings stand again, if they do: the first is meant."""
     paths = list(dict.fromkeys(part.heading_path for part in parts if part.level >= 0))
     wanted = [path for path in paths if _names(path, asked)] or [
         path for path in paths if any(_names(path[depth:], asked) for depth in range(1, len(path)))
@@ -549,11 +562,13 @@ def _section(parts: Sequence[Section], asked: Sequence[str] | str, document: Doc
         raise NotFound(f"document {document.id} has no such section; it has: {known}"[:2_000])
     pieces = [part for part in parts if part.heading_path == wanted[0] and part.level >= 0]
     run = [pieces[0]]
-    for piece in pieces[1:]:  # the same headings may come again further down; the first run is meant
+    again = None
+    for piece in pieces[1:]:
         if piece.start_line != run[-1].end_line + 1:
+            again = piece.start_line
             break
         run.append(piece)
-    return run[0]._replace(end_line=run[-1].end_line, body="".join(piece.body for piece in run))
+    return run[0]._replace(end_line=run[-1].end_line, body="".join(piece.body for piece in run)), again
 
 
 def _names(path: tuple[str, ...], asked: Sequence[str] | str) -> bool:

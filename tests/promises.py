@@ -882,6 +882,7 @@ FINDING = (
         DOCS + "test_a_section_is_named_by_its_path_joined_or_by_its_end",
         DOCS + "test_a_long_section_is_one_when_it_is_read",
         DOCS + "test_a_section_that_is_missing_or_ambiguous_names_what_there_is",
+        DOCS + "test_of_two_sections_with_the_same_headings_the_first_is_read_and_the_other_named",
     ),
     promise(
         "3.3-list",
@@ -1033,6 +1034,7 @@ BEYOND = (
         "The scope that the server resolved is echoed in every answer.",
         MEMORY + "test_scope_topic_and_tags_are_normalised_alike_when_kept_and_when_asked_for",
         MEMORY + "test_a_project_sees_itself_alone_unless_asked_to_cross",
+        DOCS + "test_a_shelf_is_named_by_name_id_slug_or_uri",
     ),
     promise(
         "8.7-what-exists",

@@ -9,7 +9,8 @@ from scaffale.model import Document, DocumentHit, Shelf
 
 
 class DocsSearch(NamedTuple):
-    """A page of documents, each once, with its best section. `shelves` says what exists when nothing was found."""
+    """A page of documents, each once, with its best section. `shelves` says what exists when nothing was found, `shelf`
+    on which one it was looked for."""
 
     results: tuple[DocumentHit, ...]
     next_offset: int | None
@@ -19,6 +20,7 @@ class DocsSearch(NamedTuple):
     hint: str | None
     shelves: tuple[str, ...] | None
     warnings: tuple[str, ...]
+    shelf: str | None = None
 
 
 class Match(NamedTuple):
@@ -61,12 +63,13 @@ class DocumentAnswer(NamedTuple):
 
 
 class DocumentList(NamedTuple):
-    """A page of documents by path."""
+    """A page of documents by path, of one `shelf` or of all."""
 
     documents: tuple[Document, ...]
     total: int
     next_offset: int | None
     warnings: tuple[str, ...]
+    shelf: str | None = None
 
 
 class ShelfList(NamedTuple):

@@ -232,8 +232,11 @@ def test_a_shelf_is_named_by_name_id_slug_or_uri(docs, folder):
     on_shelf(docs, folder / "two", "Second")
     first = docs.list_shelves().shelves[0]
     for reference in ("first  SHELF", str(first.id), f"{first.id}-first-shelf", first.uri):
-        assert names(docs.search(query="word", shelf=reference)) == ["a.md"], reference
-        assert [d.shelf_id for d in docs.list_documents(shelf=reference).documents] == [first.id]
+        found, listed = docs.search(query="word", shelf=reference), docs.list_documents(shelf=reference)
+        assert names(found) == ["a.md"], reference
+        assert [d.shelf_id for d in listed.documents] == [first.id]
+        assert found.shelf == listed.shelf == docs.search(query="zebra", shelf=reference).shelf == "First Shelf"
+    assert docs.search(query="word").shelf is docs.list_documents().shelf is None
     assert sorted(names(docs.search(query="word"))) == ["a.md", "b.md"]
     with pytest.raises(NotFound, match="First Shelf, Second"):
         docs.search(query="word", shelf="Third")
@@ -458,6 +461,16 @@ def test_a_section_that_is_missing_or_ambiguous_names_what_there_is(open_docs, f
         docs.read_document(document_id=1, section=["Nowhere"])
     assert docs.read_document(document_id=1, section=[]).content == "before\n\n", "what stands before the first heading"
     assert docs.read_document(document_id=1, section=["C", "Twice"]).content == "## Twice\n\n1\n\n## Twice\n\n2\n"
+
+
+def test_of_two_sections_with_the_same_headings_the_first_is_read_and_the_other_named(open_docs, folder):
+    docs = open_docs()
+    write(folder, "a.md", "# A\n\n## Usage\n\none\n\n## Other\n\n## Usage\n\ntwo\n")
+    on_shelf(docs, folder)
+    read = docs.read_document(document_id=1, section=["A", "Usage"])
+    assert read.content == "## Usage\n\none\n\n"
+    assert any("again at line 9" in warning for warning in read.warnings)
+    assert docs.read_document(document_id=1, section="Other").warnings == ()
 
 
 def test_a_long_section_is_one_when_it_is_read(open_docs, folder):
