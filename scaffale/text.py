@@ -7,8 +7,6 @@ A query is words, OR-ed. Nothing in it is engine syntax: an engine analyses each
 quotes the result, so every string is a valid query.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
@@ -105,13 +103,20 @@ def camel_parts(text: str) -> list[str]:
     return [part for word in words for part in _CAMEL_PART.findall(word)]
 
 
+_ITALIAN_WORDS = (
+    " di ", " il ", " che ", " per ", " la ", " un ", "ll'", " le ", " del ", " una ", " con ", " non ", " e ", "zion",
+)  # fmt: skip
+_ENGLISH_WORDS = (" the ", " of ", " to ", " and ", " is ")
+
+
 def is_italian(text: str) -> bool:
-    """A light guess by function words. A wrong one hides nothing: a query asks for each word in both forms."""
-    if " di " not in text and " che " not in text and "ll'" not in text:
+    """A light guess by function words, good for a single sentence. A wrong one hides nothing: a query asks for each word
+    in both forms."""
+    # English prose, the usual case, is known by its first words.
+    if (" the " in text or " of " in text or " to " in text) and " di " not in text and " che " not in text:
         return False
-    count = text.count
-    italian = count(" di ") + count(" il ") + count(" che ") + count(" per ") + count(" la ") + count(" un ") + count("ll'")
-    return italian > 1 and italian > count(" the ") + count(" of ") + count(" to ") + count(" and ") + count(" is ")
+    italian = sum(map(text.count, _ITALIAN_WORDS))
+    return italian > 0 and italian > sum(map(text.count, _ENGLISH_WORDS))
 
 
 def italian(text: str) -> str:

@@ -162,7 +162,12 @@ def test_no_more_of_a_body_than_is_useful_is_indexed():
 def test_italian_is_told_by_its_function_words():
     assert is_italian("La scadenza di un token che non vale per il server")
     assert is_italian("Il lock dell'ordine, la coda dell'utente")
+    assert is_italian("Elenca le sedi"), "one word is enough where nothing speaks for English"
+    assert is_italian("Stampare e fotocopiare")
+    assert is_italian("Configurazione")
     assert not is_italian("The expiry of a token that is not valid for the server")
+    assert not is_italian("List the sites and le tout")
+    assert not is_italian("for row in rows: print(row)")
     assert not is_italian("lock() di() il() che()")
     assert not is_italian("")
 
