@@ -368,6 +368,11 @@ class Docs:
             tuple(warnings),
         )
 
+    def damage(self) -> list[str]:
+        """What is broken inside the store's file; empty when nothing is. Reads all of it."""
+        store = self._store()
+        return store[0].damage() if store else []
+
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Commit the index, or build it anew, and fold the write-ahead log in. Says what was done."""
         store = self._store()

@@ -8,19 +8,15 @@ store, switches off the audit or allows a secret: such a line is ignored with a 
 Nothing here reads the process environment, and nothing of a file ever gets into it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scaffale import files
 from scaffale.errors import InvalidParam, LimitExceeded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 ENV_MAX_BYTES = 256 * 1024
 CONFIG_MAX_BYTES = 1024 * 1024

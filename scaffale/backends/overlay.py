@@ -6,21 +6,13 @@ replaces all that the overlay knew of its owner. Adding costs the analysis of th
 matching postings. It is not safe to share between threads: the engine that owns it holds a lock.
 """
 
-from __future__ import annotations
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from scaffale.model import Hit
+from scaffale.model import Filter, Hit, Passage
 from scaffale.ranking import bm25
 from scaffale.ranking.order import rounded
-from scaffale.text import fields, italian, plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-
-    from scaffale.model import Filter, Passage
-    from scaffale.text import Query
-
+from scaffale.text import Query, fields, italian, plain
 
 MAX_TOKENS = 16  # of one word; more of them are no word
 

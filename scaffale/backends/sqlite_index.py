@@ -257,8 +257,6 @@ def boosts_sql(boosts: Boosts) -> tuple[str, list[str]]:
 
 def filter_sql(filter: Filter, hidden: Sequence[int]) -> tuple[str, list[str]]:
     """Conditions on `p`, a row of `passage`, with their parameters."""
-    import json
-
     conditions: list[str] = []
     parameters: list[str] = []
     for facets in filter.clauses:
@@ -267,7 +265,7 @@ def filter_sql(filter: Filter, hidden: Sequence[int]) -> tuple[str, list[str]]:
         parameters += facets
     if hidden:
         conditions.append(" AND p.owner NOT IN (SELECT value FROM json_each(?))")
-        parameters.append(json.dumps(list(hidden)))
+        parameters.append(f"[{','.join(map(str, hidden))}]")
     return "".join(conditions), parameters
 
 

@@ -7,7 +7,6 @@ write path (a commit is some fifteen fsyncs), or let a Rust panic through. A pan
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from typing import TYPE_CHECKING
@@ -82,6 +81,7 @@ class TantivyIndex:
         self._analyzer = _analyzer()
         self._overlay = FieldwiseOverlay(self._analyzer.analyze)
         self._level: Watermark | None = None
+        self._statistics: Statistics | None = None  # of the searcher in hand, asked for when the overlay needs them
         os.makedirs(folder, mode=0o700, exist_ok=True)
         if not os.access(folder, os.W_OK):
             self._view = _linked(folder)
@@ -101,9 +101,8 @@ class TantivyIndex:
             self._index.reload()
             searcher = self._index.searcher()
             committed = _read_mark(searcher, self._schema)
-            statistics = _statistics(searcher, self._schema)
         with self._lock:
-            self._searcher, self._committed, self._statistics = searcher, committed, statistics
+            self._searcher, self._committed, self._statistics = searcher, committed, None
             if committed:
                 self._overlay.settle(committed.seq)
                 if self._level is None or self._level.seq < committed.seq:
@@ -136,8 +135,8 @@ class TantivyIndex:
         if not clauses:
             return Hits([], 0)
         with _border("search"), self._lock:
-            searcher, statistics = self._searcher, self._statistics
-            newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
+            searcher = self._searcher
+            newer = self._search_overlay(clauses, query, filter, exclude) if len(self._overlay) else []
             hidden = {*self._overlay.hidden, *exclude}
         with _border("search"):
             committed, total, truncated = self._search_commit(searcher, self._engine_query(clauses, query, filter, hidden), k)
@@ -160,6 +159,14 @@ class TantivyIndex:
     __del__ = close
 
     # --- one search of the commit ----------------------------------------------------------------------------------
+
+    def _search_overlay(
+        self, clauses: Sequence[Clause], query: Query, filter: Filter, exclude: Collection[int]
+    ) -> list[Hit]:
+        if self._statistics is None:
+            with _border("explain"):
+                self._statistics = _statistics(self._searcher, self._schema)
+        return self._overlay.search(clauses, query.boosts, filter, self._statistics, exclude)
 
     @staticmethod
     def _search_commit(searcher: tantivy.Searcher, query: EngineQuery, k: int) -> tuple[list[Hit], int, bool]:
@@ -287,7 +294,7 @@ def _linked(folder: str) -> str:
 def _sentinel(mark: Watermark) -> Document:
     document = Document()
     document.add_text("mark", "watermark")
-    document.add_text("mark", json.dumps(mark))
+    document.add_text("mark", f"{mark.store} {mark.seq} {mark.nonce}")
     document.add_integer("owner", -1)
     for field in bm25.FIELD_WEIGHTS:
         document.add_pre_tokenized_text(field, tantivy.PreTokenizedString(_PROBE, [tantivy.Token(_PROBE, 0, 0, 1)]))
@@ -298,11 +305,14 @@ def _read_mark(searcher: tantivy.Searcher, schema: tantivy.Schema) -> Watermark 
     hits = searcher.search(EngineQuery.term_query(schema, "mark", "watermark", "basic"), 1).hits
     if not hits:
         return None
-    return Watermark(*json.loads(searcher.doc(hits[0][1]).get_all("mark")[1]))
+    store, seq, nonce = searcher.doc(hits[0][1]).get_all("mark")[1].split()
+    return Watermark(store, int(seq), int(nonce))
 
 
 def _statistics(searcher: tantivy.Searcher, schema: tantivy.Schema) -> Statistics:
     """The numbers that Tantivy's own scorer uses, deleted passages included until they are merged away."""
+    import json
+
     documents, average = 0, {}
     for field in bm25.FIELD_WEIGHTS:
         probe = EngineQuery.term_query(schema, field, _PROBE)

@@ -6,12 +6,11 @@ are one change. `rid` is the entry's number inside the store, in the order of ac
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import audit, journal, projects
-from scaffale.indexer.database import Database, Migration, Schema
+from scaffale.indexer.database import Database, Migration, Schema, array
 from scaffale.model import SECRET_RULES, STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
 if TYPE_CHECKING:
@@ -197,7 +196,7 @@ def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
     """The entries of these numbers, ascending; missing ones are left out."""
     found = connection.execute(
         f"{_SELECT} WHERE e.rid IN (SELECT value FROM json_each(?)) ORDER BY e.rid",
-        (json.dumps(list(rids)),),
+        (array(rids),),
     )
     return [_row(row) for row in found]
 
@@ -211,7 +210,7 @@ def find(connection: apsw.Connection, id: str) -> Row | None:
 def ids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[object, ...]]:
     """Number → id: the last word on the order of entries that tie in everything else."""
     found = connection.execute(
-        "SELECT rid, id FROM memory_entries WHERE rid IN (SELECT value FROM json_each(?))", (json.dumps(list(rids)),)
+        "SELECT rid, id FROM memory_entries WHERE rid IN (SELECT value FROM json_each(?))", (array(rids),)
     )
     return {rid: (id,) for rid, id in found}
 

@@ -7,13 +7,12 @@ journal line for the document in that transaction. It opens no file and knows no
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
 from scaffale.indexer import clock, journal
-from scaffale.indexer.database import Migration, Schema
+from scaffale.indexer.database import Migration, Schema, array
 from scaffale.indexer.records import Fingerprint, SectionRow, Source
 from scaffale.model import Count, Document, Passage, Section, Shelf
 from scaffale.text import MAX_BODY_CHARS
@@ -241,6 +240,8 @@ def _refuse_taken(connection: apsw.Connection, name: str, but: int) -> None:
 
 def sources(connection: apsw.Connection, shelf_id: int) -> list[Source]:
     """What was scanned into the shelf, in the order of first scans."""
+    import json
+
     rows = _rows(
         connection,
         "SELECT id, shelf_id, root, is_file, recursive, respect_gitignore, ignore_json FROM scan_sources"
@@ -260,6 +261,8 @@ def has_source(connection: apsw.Connection, source_id: int) -> bool:
 
 def remember_source(connection: apsw.Connection, source: Source) -> Source:
     """The source with its id; a root scanned again in another way is remembered in that way."""
+    import json
+
     now = clock.now()
     row = connection.execute(
         "INSERT INTO scan_sources"
@@ -353,7 +356,7 @@ def remove_documents(connection: apsw.Connection, document_ids: Iterable[int], s
     rows = _rows(
         connection,
         "DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?)) RETURNING id",
-        json.dumps(list(document_ids)),
+        array(document_ids),
     )
     owners = sorted(row[0] for row in rows)
     journal.append_all(connection, owners, scan)
@@ -364,7 +367,7 @@ def tags_of(connection: apsw.Connection, document_ids: Iterable[int]) -> dict[in
     """The tags of each document by name; a document without tags, or unknown, has none."""
     ids = list(document_ids)
     rows = connection.execute(
-        f"SELECT id, {_TAGS_OF} FROM documents WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
+        f"SELECT id, {_TAGS_OF} FROM documents WHERE id IN (SELECT value FROM json_each(?))", (array(ids),)
     )
     return dict.fromkeys(ids, ()) | {row[0]: _split(row[1]) for row in rows}
 
@@ -405,7 +408,7 @@ def owners(connection: apsw.Connection, after: int, limit: int) -> list[int]:
 def passages(connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
     """What an index holds of each document: a passage for each section that says something, in order; nothing for a
     document that is gone. A passage's id is its section's."""
-    wanted = json.dumps(list(owners))
+    wanted = array(owners)
     found: dict[int, list[Passage]] = {owner: [] for owner in owners}
     heads = {
         row[0]: _head(*row[1:])
@@ -447,7 +450,7 @@ def rows(connection: apsw.Connection, passage_ids: Iterable[int]) -> dict[int, S
         " FROM json_each(?) CROSS JOIN sections ON sections.id = value"
         " CROSS JOIN documents ON documents.id = document_id CROSS JOIN shelves ON shelves.id = shelf_id",
         MAX_BODY_CHARS,
-        json.dumps(list(passage_ids)),
+        array(passage_ids),
     )
     found: dict[int, SectionRow] = {}
     for row in answer:
@@ -462,6 +465,8 @@ def rows(connection: apsw.Connection, passage_ids: Iterable[int]) -> dict[int, S
 def _head(
     title: str, rel_path: str, shelf_id: int, mtime_ns: int, metadata: str, tags: str | None
 ) -> tuple[str, str, tuple[str, ...], int]:
+    import json
+
     names = _split(tags)
     aliases = json.loads(metadata).get("aliases", ()) if metadata != "{}" else ()
     facets = (f"shelf={shelf_id}", *(f"tag={name}" for name in names))

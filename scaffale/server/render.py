@@ -6,7 +6,6 @@ can play with a terminal or hide from a reader.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -46,6 +45,8 @@ def visible(text: str) -> str:
 
 
 def _escaped(match: re.Match[str]) -> str:
+    import json
+
     return json.dumps(match[0])[1:-1]  # also right inside a block of JSON
 
 

@@ -10,6 +10,7 @@ of something else · 5 the store cannot be used now · 70 a defect of ours · 13
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -54,8 +55,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _defect(output: Output) -> int:
-    import os
-
     from scaffale.errors import Internal
 
     if os.environ.get("MEMORY_DEBUG") == "1":
@@ -73,4 +72,5 @@ def entry() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         sys.stderr.close()
-    sys.exit(code)
+    # Nothing is left to do: halls are closed, output is flushed. Taking the interpreter apart would cost an eighth of a search.
+    os._exit(code)

@@ -59,6 +59,8 @@ def run(arguments: Sequence[str], output: Output) -> int:
     if command is None:
         _unknown(name)
         return USAGE
+    # argparse looks for catalogues of translations that nobody ships, and imports `locale` to do so.
+    setattr(argparse, "_", str)  # noqa: B010
     parser = argparse.ArgumentParser(
         prog=f"scaffale {name}",
         description=command.help,
@@ -240,7 +242,10 @@ def _search(arguments: Arguments, output: Output) -> int:
     if memory_only and docs_only:
         raise InvalidParam("--shelf belongs to documents, --scope and --topic to memory: choose one")
     answers: dict[str, Any] = {}
-    if not memory_only:
+    settings = _settings()
+    both = not memory_only and not docs_only and not output.as_json
+    # Asking both domains, one that holds nothing yet is not even imported.
+    if not memory_only and not (both and not os.path.exists(settings.docs_db_path)):
         with _docs() as docs:
             answers["docs"] = docs.search(
                 query=query,
@@ -250,7 +255,7 @@ def _search(arguments: Arguments, output: Output) -> int:
                 offset=arguments.offset,
                 explain=arguments.explain,
             )
-    if not docs_only:
+    if not docs_only and not (both and not os.path.exists(settings.memory_db_path)):
         with _memory() as memory:
             answers["memory"] = memory.search(
                 query=query,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.errors import ScaffaleError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from scaffale.memory import Memory
     from scaffale.settings import Settings
 
+LITTLE_ROOM = 64 * 2**20
+RESTORE = "restore a backup, or move the file aside to begin anew"
 FIXED_SQLITE = (3, 51, 3)  # the first release without the WAL-reset bug
 
 
@@ -50,6 +53,8 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield Check("ok", "program", f"scaffale {__version__}, Python {sys.version.split()[0]}")
     yield _sqlite()
     yield _engine()
+    if settings.memory_db_path == settings.docs_db_path:
+        yield Check("wrong", "stores", f"both are to lie at {settings.memory_db_path}", "set MEMORY_DB_PATH or DOCS_DB_PATH")
     yield from _store("memory", settings.memory_db_path, lambda: Memory(settings), settings.sources.get("MEMORY_DB_PATH"))
     yield from _store("docs", settings.docs_db_path, lambda: Docs(settings), settings.sources.get("DOCS_DB_PATH"))
 
@@ -77,15 +82,19 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
     if not os.path.exists(path):
         yield Check("ok", what, f"none yet; will be made at {path} ({source or 'default'})")
         return
+    yield from _permissions(what, path)
+    yield from _room(what, path)
     try:
         with open_hall() as hall:
+            damage = hall.damage()
             status = hall.status() if hasattr(hall, "status") else hall.feature_status()
     except ScaffaleError as error:
-        yield Check("wrong", what, str(error), "restore a backup, or move the file aside to begin anew")
+        yield Check("wrong", what, error.detail, RESTORE)
         return
     counts = ", ".join(f"{count} {noun}" for noun, count in status.counts.items())
     yield Check("ok", what, f"{path} ({source or 'default'}): {counts}")
-    yield from _permissions(what, path)
+    for line in damage:
+        yield Check("wrong", what, f"{path} is damaged: {line}", RESTORE)
     lag = ", ".join(f"{count} {noun}" for noun, count in status.index_lag.items())
     yield Check("ok", f"{name} index", f"{status.lexical_backend}: {lag}")
     for warning in status.warnings:
@@ -93,10 +102,25 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
 
 
 def _permissions(what: str, path: str) -> Iterator[Check]:
+    """Others must not read the store. That they may see its folder is worth a word."""
     if os.name != "posix":
         return
     folder = os.path.dirname(path)
-    for place, allowed in ((path, 0o600), (folder, 0o700)):
-        mode = stat.S_IMODE(os.stat(place).st_mode)
-        if mode & ~allowed:
-            yield Check("warning", what, f"others may read {place} (mode {mode:o})", f"chmod {allowed:o} {place}")
+    for place, allowed, state in (
+        (path, 0o600, "wrong"),
+        (path + "-wal", 0o600, "wrong"),
+        (folder, 0o700, "warning"),
+    ):
+        with suppress(OSError):
+            mode = stat.S_IMODE(os.stat(place).st_mode)
+            if mode & ~0o700 & 0o777:
+                verb = "look into" if place == folder else "read"
+                yield Check(state, what, f"others may {verb} {place} (mode {mode:o})", f"chmod {allowed:o} {place}")
+
+
+def _room(what: str, path: str) -> Iterator[Check]:
+    with suppress(OSError, AttributeError):  # there is no such call on Windows
+        disk = os.statvfs(os.path.dirname(path))
+        free = disk.f_bavail * disk.f_frsize
+        if free < LITTLE_ROOM:
+            yield Check("warning", what, f"only {free // 2**20} MB are free at {os.path.dirname(path)}", "free some space")

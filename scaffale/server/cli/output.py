@@ -9,6 +9,7 @@ from scaffale.server.render import structured, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TextIO
 
     from scaffale.errors import ScaffaleError
 
@@ -35,17 +36,17 @@ class Output:
         """One JSON value on stdout."""
         import json
 
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(json.dumps(value, ensure_ascii=not _takes_any_text(sys.stdout), indent=2) + "\n")
 
     def line(self, text: str = "") -> None:
         """One line on stdout. Control characters of stored text are shown, never obeyed."""
-        sys.stdout.write(_printable(visible(text)) + "\n")
+        _write(sys.stdout, visible(text) + "\n")
 
     def hit(self, head: str, place: str, snippet: str) -> None:
         """A search result: what it is, where it stands, and the excerpt with its matches."""
         if self.is_terminal:
             marked = visible(snippet).replace(">>>", HIT).replace("<<<", END)
-            sys.stdout.write(f"{BOLD}{visible(head)}{END}\n{DIM}{visible(place)}{END}\n    {marked}\n\n")
+            _write(sys.stdout, f"{BOLD}{visible(head)}{END}\n{DIM}{visible(place)}{END}\n    {marked}\n\n")
         else:
             self.line(f"{head}\n{place}\n    {snippet}\n")
 
@@ -68,7 +69,7 @@ class Output:
 
     def note(self, text: str) -> None:
         """One line on stderr."""
-        sys.stderr.write(_printable(visible(text)) + "\n")
+        _write(sys.stderr, visible(text) + "\n")
 
     def error(self, error: ScaffaleError) -> None:
         """What was wrong, where, and what to do."""
@@ -124,6 +125,13 @@ class Progress:
             self._bar.stop()
 
 
-def _printable(text: str) -> str:
-    encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, "replace").decode(encoding)
+def _write(stream: TextIO, text: str) -> None:
+    """Write what the stream can show, and `?` for the rest."""
+    if not _takes_any_text(stream):
+        encoding = stream.encoding or "ascii"
+        text = text.encode(encoding, "replace").decode(encoding)
+    stream.write(text)
+
+
+def _takes_any_text(stream: TextIO) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("-", "") == "utf8"
