@@ -303,7 +303,7 @@ def _rival(
 
 # --- sets --------------------------------------------------------------------------------------------------------------
 
-SAMPLE: tuple[str, ...] = ()
+SAMPLE = ("sample-en", "sample-it")
 SAMPLE_GOALS = {(name, engine): 0.8 for name in SAMPLE for engine in ENGINES}
 
 
