@@ -39,7 +39,7 @@ from scaffale.model import (
     Project,
 )
 from scaffale.snippet import Highlighter
-from scaffale.text import Query, parse, words
+from scaffale.text import Query, parse, slug, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +82,8 @@ class Memory:
                 counts = entries.count_by_status(connection, resolved.project.id if resolved else None)
             index = store[1].lag()
             warnings += store[1].warnings()
+            if store[0].report:
+                warnings.append(store[0].report)
             if store[0].read_only:
                 warnings.append(f"{store[0].path} is read-only here: writes are refused")
         return MemoryStatus(
@@ -606,17 +608,6 @@ class _Audited:
 
 
 # --- small things ----------------------------------------------------------------------------------------------------
-
-
-def slug(text: str | None) -> str | None:
-    """Scope, topic and tag as they are kept: NFC, trimmed, lower case, inner white space to `-`."""
-    if text is None:
-        return None
-    if not text.isascii():
-        import unicodedata
-
-        text = unicodedata.normalize("NFC", text)
-    return "-".join(text.lower().split())
 
 
 def _slugs(texts: Sequence[str]) -> tuple[str, ...]:

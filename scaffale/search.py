@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from scaffale.errors import InvalidParam
 from scaffale.ranking.order import ordered
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def search(
 
     `identify` gives the last word between passages that tie in everything (see `ranking.order.ordered`).
     """
-    reach = min(offset + limit, MAX_REACH)
+    reach = _reach(offset, limit)
     hits: list[Hit] = []
     warnings: dict[str, None] = {}
     total = lag = 0
@@ -58,7 +59,7 @@ def search_owners(
 
     `total` counts matching passages: the number of owners behind them is not known without reading all.
     """
-    reach = min(offset + limit, MAX_REACH)
+    reach = _reach(offset, limit)
     best: dict[int, Hit] = {}
     warnings: dict[str, None] = {}
     total, lag = 0, 0
@@ -74,6 +75,12 @@ def search_owners(
             break
     hits = list(best.values())
     return Page(hits[offset:reach], total, len(hits) > reach, lag, tuple(warnings))
+
+
+def _reach(offset: int, limit: int) -> int:
+    if offset + limit > MAX_REACH:
+        raise InvalidParam(f"offset: a search answers its first {MAX_REACH} results; narrow it by words or filters instead")
+    return offset + limit
 
 
 def stems(projection: Projection, query: Query) -> set[str]:

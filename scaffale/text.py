@@ -160,6 +160,17 @@ def parse(text: str) -> Query:
     return Query(text, tuple(terms[:MAX_QUERY_TERMS]), cut)
 
 
+def slug(text: str | None) -> str | None:
+    """Scope, topic and tag as they are kept: NFC, trimmed, lower case, inner white space to `-`."""
+    if text is None:
+        return None
+    if not text.isascii():
+        import unicodedata
+
+        text = unicodedata.normalize("NFC", text)
+    return "-".join(text.lower().split())
+
+
 def fold(text: str) -> str:
     """Lower case without accents, for comparing words."""
     if text.isascii():

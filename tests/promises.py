@@ -1067,7 +1067,19 @@ SETTLED = (
         DATABASE + "test_what_is_no_database_is_refused_and_left_alone",
         BAD + "test_a_database_of_another_program_is_left_byte_for_byte",
     ),
-    promise("9-predecessors", "Stores of the predecessor servers are recognised, backed up and upgraded.", later="first start"),
+    promise(
+        "9-predecessor-memory",
+        "A memory store of the predecessor is recognised, copied and taken over in place, once, with a report.",
+        "unit/indexer/test_predecessor.py::test_everything_is_taken_over_once_and_the_old_file_is_kept",
+        "unit/indexer/test_predecessor.py::test_many_at_once_take_it_over_once",
+        "unit/indexer/test_predecessor.py::test_what_fails_half_way_leaves_the_old_store",
+    ),
+    promise("9-predecessor-docs", "A docs store of the predecessor is recognised and imported, once, with a report.", later="docs"),
+    promise(
+        "2.4-paging-ends",
+        "Paging ends aloud where a search would have to read thousands of results.",
+        MEMORY + "test_nobody_pages_without_end",
+    ),
     promise(
         "9-bad-stores",
         "Unreadable, cut, emptied or damaged stores are refused plainly, and serve again when put back.",

@@ -51,18 +51,18 @@ class Fts5Index(SqliteIndex):
     )
 
     def __init__(self, folder: str) -> None:
-        self._tokenizer = apsw.Connection(":memory:").fts5_tokenizer(*_TOKENIZER)
+        connection = apsw.Connection(":memory:")
+        self._tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
+        self._splitter = connection.fts5_tokenizer(_TOKENIZER[1][0], _TOKENIZER[1][1:])
         super().__init__(folder, RowwiseOverlay(self.stems))
 
     def stems(self, text: str) -> list[str]:
         """The terms of a text."""
-        data = text.encode("utf-8", "replace")
-        found: Any = self._tokenizer(data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
-        return [tokens[0] for tokens in found]
+        return _tokens(self._tokenizer, text)
 
     def clauses(self, query: Query) -> list[Clause]:
-        """The query in porter stems."""
-        return analysed(query, self.stems)
+        """The query in porter stems, and in words: a MATCH stems for itself, and of a stem porter may make another."""
+        return analysed(query, self.stems, lambda text: _tokens(self._splitter, text))
 
     def statistics(self, clauses: Sequence[Clause]) -> Statistics:
         """Of the commit: passages, mean length of a row, frequencies by token or phrase."""
@@ -74,7 +74,7 @@ class Fts5Index(SqliteIndex):
         self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
     ) -> tuple[list[Hit], int, bool]:
         """One statement ranks them all; the tied group is closed from a longer list when it must be."""
-        match = " OR ".join(dict.fromkeys(_quoted(unit) for clause in clauses for unit in units(clause)))
+        match = " OR ".join(dict.fromkeys(_quoted(words) for words in _asked(clauses).values()))
         added, facets = boosts_sql(boosts)
         conditions, parameters = filter_sql(filter, hidden)
         sql = (
@@ -128,11 +128,11 @@ class RowwiseOverlay(Overlay):
         documents = statistics.documents + len(self._slots) * few
         average = self._mean_length() if few else statistics.average["row"]
         constant, slope = bm25.length_factors(average)
-        for unit in dict.fromkeys(unit for clause in clauses for unit in units(clause)):
+        for unit, words in _asked(clauses).items():
             weighted = self._weighted_frequencies(unit)
             if not weighted:
                 continue
-            idf = _idf(documents, statistics.frequency("row", _quoted(unit)) + len(weighted) * few)
+            idf = _idf(documents, statistics.frequency("row", _quoted(words)) + len(weighted) * few)
             for slot, tf in weighted.items():
                 length = sum(self._slots[slot].lengths.values())
                 scores[slot] = scores.get(slot, 0.0) + idf * tf * (bm25.K1 + 1) / (tf + constant + slope * length)
@@ -153,6 +153,20 @@ class RowwiseOverlay(Overlay):
 
 def _quoted(unit: tuple[str, ...]) -> str:
     return " + ".join('"' + token.replace('"', '""') + '"' for token in unit)
+
+
+def _asked(clauses: Sequence[Clause]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Each distinct phrase or token in stems, with its words."""
+    return {
+        unit: words
+        for clause in clauses
+        for unit, words in zip(units(clause), units(clause._replace(tokens=clause.words)), strict=True)
+    }
+
+
+def _tokens(tokenizer: apsw.FTS5Tokenizer, text: str) -> list[str]:
+    found: Any = tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+    return [tokens[0] for tokens in found]
 
 
 def _idf(documents: int, frequency: int) -> float:

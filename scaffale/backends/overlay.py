@@ -18,23 +18,30 @@ MAX_TOKENS = 16  # of one word; more of them are no word
 
 
 class Clause(NamedTuple):
-    """One analysed term of a query: one token, or several that stand for a phrase and for each of themselves."""
+    """One analysed term of a query: one token, or several that stand for a phrase and for each of themselves.
+
+    `words` are the tokens before stemming, for an engine whose statements stem by themselves.
+    """
 
     tokens: tuple[str, ...]
     weight: float
+    words: tuple[str, ...] = ()
 
 
-def analysed(query: Query, analyse: Callable[[str], list[str]]) -> list[Clause]:
+def analysed(
+    query: Query, analyse: Callable[[str], list[str]], split: Callable[[str], list[str]] | None = None
+) -> list[Clause]:
     """The clauses of a query: each distinct run of tokens once, with its greatest weight. Each word is asked for as
-    English passages hold it and as Italian ones do; mostly these are different terms, of which a passage has one."""
-    clauses: dict[tuple[str, ...], float] = {}
+    English passages hold it and as Italian ones do; mostly these are different terms, of which a passage has one.
+    `split` gives the words that `analyse` stems, when an engine wants these too."""
+    clauses: dict[tuple[str, ...], Clause] = {}
     for term in query.terms:
         text = plain(term.text)
         for form in (text, italian(text)):
             tokens = tuple(analyse(form)[:MAX_TOKENS])
-            if tokens:
-                clauses[tokens] = max(term.weight, clauses.get(tokens, 0.0))
-    return [Clause(tokens, weight) for tokens, weight in clauses.items()]
+            if tokens and (tokens not in clauses or clauses[tokens].weight < term.weight):
+                clauses[tokens] = Clause(tokens, term.weight, tuple(split(form)[:MAX_TOKENS]) if split else ())
+    return list(clauses.values())
 
 
 class Statistics(NamedTuple):

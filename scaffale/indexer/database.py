@@ -41,11 +41,23 @@ class Migration(NamedTuple):
     apply: Callable[[apsw.Connection], None]
 
 
+class Heritage(NamedTuple):
+    """How the file of a predecessor is taken over: told from others, its tables set aside, then read into the new ones.
+
+    The last two run in one transaction, before and after the migrations; `take_over` says what came over.
+    """
+
+    recognises: Callable[[apsw.Connection], bool]
+    set_aside: Callable[[apsw.Connection], None]
+    take_over: Callable[[apsw.Connection], str]
+
+
 class Schema(NamedTuple):
     """What kind of store a file is. `application_id` (SQLite header field) tells our files from others'."""
 
     application_id: int
     migrations: Sequence[Migration]
+    heritage: Callable[[], Heritage] | None = None
 
 
 class Database:
@@ -66,6 +78,7 @@ class Database:
         self._connections: dict[threading.Thread, apsw.Connection] = {}
         self._guard = threading.Lock()
         self.uuid = ""
+        self.report: str | None = None  # what opening did to the file, when it did something that people want to know
         if not exists(self.path):
             if not create:
                 raise StoreUnreadable(f"no store at {self.path}")
@@ -205,9 +218,13 @@ class Database:
             return
         if self.read_only:
             raise StoreUnreadable(f"{self.path} needs an upgrade, which this read-only folder does not allow")
+        backup = self._back_up(connection) if self._heritage(connection) else None
         with self.write():
             # Asked again inside the lock: another process may have migrated while this one waited.
             done = len(self._schema.migrations) - self._pending(connection)
+            heritage = self._heritage(connection)
+            if heritage:
+                heritage.set_aside(connection)
             if done == 0:
                 _create_base(connection, self._schema.application_id)
             for version, migration in enumerate(self._schema.migrations[done:], done + 1):
@@ -216,6 +233,24 @@ class Database:
                     "INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)",
                     (version, migration.name, clock.now()),
                 )
+            if heritage:
+                self.report = f"{heritage.take_over(connection)}; the store as it was is kept at {backup}"
+                connection.execute("INSERT INTO store VALUES ('heritage', ?)", (self.report,))
+
+    def _heritage(self, connection: apsw.Connection) -> Heritage | None:
+        """How to take the file over, when it is a predecessor's."""
+        heritage = self._schema.heritage() if self._schema.heritage else None
+        return heritage if heritage and heritage.recognises(connection) else None
+
+    def _back_up(self, connection: apsw.Connection) -> str:
+        """A copy of the file as it is, beside it. Several processes at once make one; none is ever half there."""
+        final = f"{self.path}.predecessor"
+        if not os.path.exists(final):
+            part = f"{final}.{os.urandom(6).hex()}"
+            connection.execute("VACUUM INTO ?", (part,))
+            os.chmod(part, 0o600)
+            os.replace(part, final)
+        return final
 
     def _pending(self, connection: apsw.Connection) -> int:
         """How many migrations are still to run. Refuses what is not ours or comes from the future."""
@@ -224,6 +259,8 @@ class Database:
         if not tables and not application_id:
             return len(self._schema.migrations)
         if application_id != self._schema.application_id:
+            if not application_id and self._heritage(connection):
+                return len(self._schema.migrations)
             raise StoreUnreadable(
                 f"{self.path} is a SQLite database of another program (application id {application_id:#x}); "
                 "it was left untouched. Choose another path for this store."

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import audit, journal, projects
-from scaffale.indexer.database import Database, Migration, Schema, array
+from scaffale.indexer.database import Database, Heritage, Migration, Schema, array
 from scaffale.model import SECRET_RULES, STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
 if TYPE_CHECKING:
@@ -44,7 +44,13 @@ def _create_memory(connection: apsw.Connection) -> None:
         connection.execute(statement)
 
 
-SCHEMA = Schema(APPLICATION_ID, (Migration("001_memory", _create_memory),))
+def _heritage() -> Heritage:
+    from scaffale.indexer import predecessor
+
+    return Heritage(predecessor.recognises, predecessor.set_aside, predecessor.take_over)
+
+
+SCHEMA = Schema(APPLICATION_ID, (Migration("001_memory", _create_memory),), _heritage)
 
 _COLUMNS = (
     "e.id, e.project_id, e.scope, e.topic, e.title, e.content, e.summary, e.source_type, e.source_ref, e.source_path,"

@@ -182,9 +182,7 @@ FORMS = [  # of some, the stemmer would cut the stem once more
 
 @pytest.mark.parametrize(("text", "query"), FORMS, ids=[query for _, query in FORMS])
 @pytest.mark.parametrize("committed", [True, False], ids=["committed", "overlaid"])
-def test_another_form_of_a_word_is_found(index, engine, text, query, committed, request):
-    if committed and engine.name == "fts5" and query not in {"connections", "richiesta"}:
-        request.applymarker(pytest.mark.xfail(reason="FTS5 stems the stems of a query once more"))
+def test_another_form_of_a_word_is_found(index, engine, text, query, committed):
     if committed:
         commit(index, [passage(1, text), passage(2, "nothing of the kind")])
     else:

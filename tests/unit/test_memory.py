@@ -559,3 +559,11 @@ def test_a_context_manager_closes_the_store(make_settings):
     assert memory._database is None
     assert memory.search(query="lock", project_id="p").total == 1
     memory.close()
+
+
+def test_nobody_pages_without_end(open_memory):
+    memory = open_memory()
+    keep(memory)
+    with pytest.raises(InvalidParam, match="offset"):
+        memory.search(query="lock", project_id="p", offset=9_999, limit=10)
+    assert memory.search(query="lock", project_id="p", offset=9_990, limit=10).results == ()

@@ -33,12 +33,12 @@ EXIT_CODES = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. Errors go to stderr in one line, or with `--json` to stdout as data."""
-    from scaffale.errors import ScaffaleError
+    from scaffale.errors import InvalidParam, ScaffaleError
     from scaffale.server.cli import commands
     from scaffale.server.cli.output import Output
 
     arguments = list(sys.argv[1:] if argv is None else argv)
-    output = Output(as_json="--json" in arguments)
+    output = Output(as_json="--json" in arguments[: arguments.index("--") if "--" in arguments else None])
     try:
         return commands.run(arguments, output)
     except ScaffaleError as error:
@@ -50,6 +50,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read us has left; say nothing more
         return 0
+    except UnicodeError:
+        output.error(InvalidParam("an argument, or what came in, is not valid Unicode; nothing was written"))
+        return EXIT_CODES["INVALID_PARAM"]
     except Exception:
         return _defect(output)
 
@@ -67,6 +70,8 @@ def _defect(output: Output) -> int:
 
 def entry() -> None:
     """What the console script calls."""
+    os.umask(0o077)  # whatever is made from here on, stores, indexes and exports, is the user's own
+    os.umask(0o077)  # stores, indexes and exports are for their owner's eyes
     code = main()
     try:
         sys.stdout.flush()

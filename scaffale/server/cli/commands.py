@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from scaffale.errors import InvalidParam
+from scaffale.errors import InvalidParam, NotFound, ScaffaleError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +27,9 @@ SOURCES = (
     "agent_note", "decision", "handoff", "ticket_summary", "commit_context", "doc_observation", "file_observation",
     "bug_pattern", "workaround", "user_preference", "environment_note",
 )  # fmt: skip
-DONE, PARTLY, USAGE = 0, 1, 2
+DONE, PARTLY = 0, 1
+WHICH = ("active", "superseded", "archived", "invalidated", "any")
+MOST_NAMED = 50  # skipped files that a person is told of one by one
 
 
 class Command(NamedTuple):
@@ -41,27 +43,31 @@ class Command(NamedTuple):
 
 def run(arguments: Sequence[str], output: Output) -> int:
     """Find the command, parse its arguments, run it."""
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        _overview(arguments[1:] if arguments[:1] == ["help"] else ())
+    rest = list(arguments)
+    while rest[:1] == ["--json"]:  # it belongs behind the command, and is understood before it
+        rest.pop(0)
+    if rest[:1] == ["help"]:  # `help search` is `search --help`
+        rest = [*rest[1:], "--help"]
+    if not rest or rest[0] in ("-h", "--help"):
+        _overview("")
         return DONE
-    if arguments[0] in ("-V", "--version"):
+    if rest[0] in ("-V", "--version"):
         from scaffale import __version__
 
         output.line(f"scaffale {__version__}")
         return DONE
-    name, rest = arguments[0], list(arguments[1:])
+    name = rest.pop(0)
     if name in GROUPS:
         if not rest or rest[0] in ("-h", "--help"):
-            _overview((name,))
+            _overview(name)
             return DONE
         name = f"{name} {rest.pop(0)}"
     command = COMMANDS.get(name)
     if command is None:
-        _unknown(name)
-        return USAGE
+        raise _unknown(name)
     # argparse looks for catalogues of translations that nobody ships, and imports `locale` to do so.
     setattr(argparse, "_", str)  # noqa: B010
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"scaffale {name}",
         description=command.help,
         epilog=f"example: {command.example}",
@@ -71,11 +77,33 @@ def run(arguments: Sequence[str], output: Output) -> int:
     )
     command.arguments(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
+    parser.given = rest
     try:
         parsed = parser.parse_args(rest)
-    except SystemExit as end:  # argparse has said why
-        return int(end.code or 0)
+    except SystemExit:  # of `--help`, which has been printed
+        return DONE
     return command.run(parsed, output)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are errors like all others. `given` is what it parses."""
+
+    given: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """`InvalidParam`, with the option that was meant, or the way to look for a text that begins with `-`."""
+        options = self._option_string_actions
+        unknown = [word for word in self.given if word.startswith("-") and word.partition("=")[0] not in (*options, "-", "--")]
+        hint = f"`{self.prog} --help` shows how"
+        if unknown:
+            import difflib
+
+            close = difflib.get_close_matches(unknown[0], options, n=1, cutoff=0.7)
+            if close:
+                hint = f"did you mean {close[0]}?"
+            elif self.prog.endswith((" search", " add")):
+                hint = f"to take it as text, write `{self.prog} -- {unknown[0]}`"
+        raise InvalidParam(f"{message}; {hint}")
 
 
 # --- docs ------------------------------------------------------------------------------------------------------------
@@ -93,7 +121,7 @@ def _scan(arguments: Arguments, output: Output) -> int:
     path = os.path.abspath(arguments.path)
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     shelf = arguments.shelf or os.path.basename(folder) or "documents"
-    with _docs() as docs, output.progress() as progress:
+    with _going_on_later(output), _docs() as docs, output.progress() as progress:
         if os.path.isdir(path):
             report = docs.scan_folder(
                 folder_path=path,
@@ -114,9 +142,25 @@ def _resync_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _resync(arguments: Arguments, output: Output) -> int:
-    with _docs() as docs, output.progress() as progress:
+    with _going_on_later(output), _docs() as docs, output.progress() as progress:
         reports = docs.resync_all(shelf=arguments.shelf, remove_missing=arguments.remove_missing, progress=progress)
+    if not reports:
+        output.note("nothing was scanned yet: `scaffale scan FOLDER` does")
     return _scanned(reports, output, single=False)
+
+
+class _going_on_later:  # noqa: N801  (reads as a statement)
+    """A person who interrupts a scan is told that nothing needs to be put right."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is KeyboardInterrupt:
+            self._output.note("what was read so far is kept; the same scan goes on from there")
 
 
 def _scanned(reports: Sequence[ScanReport], output: Output, *, single: bool) -> int:
@@ -126,10 +170,12 @@ def _scanned(reports: Sequence[ScanReport], output: Output, *, single: bool) -> 
             f"{r.shelf}: {r.seen} files seen = {r.new} new + {r.changed} changed + {r.same} same + {r.skipped} skipped"
             f" + {r.failed} failed; {r.moved} moved, {r.missing} missing, {r.removed} removed; {r.sections} sections"
         )
-        for skip in (*r.failures, *r.skips):
-            output.note(f"  {skip.file_path}: {skip.reason}")
-        for path in r.missing_files:
-            output.note(f"  {path}: missing")
+        named = [*(f"{skip.file_path}: {skip.reason}" for skip in (*r.failures, *r.skips))]
+        named += [f"{path}: missing" for path in r.missing_files]
+        for line in named[:MOST_NAMED]:
+            output.note(f"  {line}")
+        if len(named) > MOST_NAMED:
+            output.note(f"  and {len(named) - MOST_NAMED} more; --json names them all")
 
     if single:
         output.answer(reports[0], show)
@@ -229,53 +275,69 @@ def _search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", action="append", default=[], help="with this tag; repeatable")
     parser.add_argument("--scope", help="memory of this scope")
     parser.add_argument("--topic", help="memory of this topic")
-    parser.add_argument("--status", default="active", help="memory of this status, or any (default: active)")
+    parser.add_argument("--status", default="active", choices=WHICH, help="memory of this status (default: active)")
     parser.add_argument("--explain", action="store_true", help="show the numbers that ranked each hit")
     _page_arguments(parser, 10)
     _project_arguments(parser)
 
 
 def _search(arguments: Arguments, output: Output) -> int:
-    query = " ".join(arguments.query)
     memory_only = arguments.memory or arguments.scope or arguments.topic
     docs_only = arguments.docs or arguments.shelf
     if memory_only and docs_only:
         raise InvalidParam("--shelf belongs to documents, --scope and --topic to memory: choose one")
-    answers: dict[str, Any] = {}
     settings = _settings()
-    both = not memory_only and not docs_only and not output.as_json
-    # Asking both domains, one that holds nothing yet is not even imported.
-    if not memory_only and not (both and not os.path.exists(settings.docs_db_path)):
-        with _docs() as docs:
-            answers["docs"] = docs.search(
-                query=query,
-                shelf=arguments.shelf,
-                tags=arguments.tag,
-                limit=arguments.limit,
-                offset=arguments.offset,
-                explain=arguments.explain,
-            )
-    if not docs_only and not (both and not os.path.exists(settings.memory_db_path)):
-        with _memory() as memory:
-            answers["memory"] = memory.search(
-                query=query,
-                scope=arguments.scope,
-                topic=arguments.topic,
-                tags=arguments.tag,
-                status=arguments.status,
-                limit=arguments.limit,
-                offset=arguments.offset,
-                explain=arguments.explain,
-                **_project(arguments, cross=True),
-            )
+    verbs = {}
+    # Asking both, one that holds nothing yet is not even imported; a program gets the shape that it knows.
+    if docs_only or (not memory_only and (output.as_json or os.path.lexists(settings.docs_db_path))):
+        verbs["docs"] = lambda: _search_docs(arguments)
+    if memory_only or (not docs_only and (output.as_json or os.path.lexists(settings.memory_db_path))):
+        verbs["memory"] = lambda: _search_memory(arguments)
+    answers = _each(verbs)
     if output.as_json:
-        from scaffale.server.render import structured
+        _json_of_each(answers, output, alone=True)
+    else:
+        _show_hits(answers, output)
+        if not answers:
+            output.note("nothing is kept yet: `scaffale scan FOLDER` indexes documents, `scaffale add` keeps an entry")
+    return _code_of_each(answers)
 
-        only = structured(next(iter(answers.values()))) if len(answers) == 1 else None
-        output.json(only or {"ok": True, **{name: structured(answer) for name, answer in answers.items()}})
-        return DONE
+
+def _search_docs(arguments: Arguments) -> Any:  # noqa: ANN401  (answers.docs.DocsSearch)
+    with _docs() as docs:
+        return docs.search(
+            query=" ".join(arguments.query),
+            shelf=arguments.shelf,
+            tags=arguments.tag,
+            limit=arguments.limit,
+            offset=arguments.offset,
+            explain=arguments.explain,
+        )
+
+
+def _search_memory(arguments: Arguments) -> Any:  # noqa: ANN401  (answers.memory.MemorySearch)
+    with _memory() as memory:
+        return memory.search(
+            query=" ".join(arguments.query),
+            scope=arguments.scope,
+            topic=arguments.topic,
+            tags=arguments.tag,
+            status=arguments.status,
+            limit=arguments.limit,
+            offset=arguments.offset,
+            explain=arguments.explain,
+            **_project(arguments, cross=True),
+        )
+
+
+def _show_hits(answers: dict[str, Any], output: Output) -> None:
+    found = False
     for name, answer in answers.items():
+        if isinstance(answer, ScaffaleError):
+            output.note(f"warning: {name} was not searched: {answer.detail}")
+            continue
         for hit in answer.results:
+            found = True
             if name == "docs":
                 where = " › ".join(hit.heading_path)
                 fresh = "" if hit.freshness == "same" else f", file {hit.freshness}"
@@ -286,11 +348,12 @@ def _search(arguments: Arguments, output: Output) -> int:
                 output.hit(hit.title or hit.topic, place, hit.snippet)
             if hit.explain:
                 output.line("    " + "  ".join(f"{part}={value}" for part, value in hit.explain.items()))
+        if answer.results and answer.next_offset:
+            output.note(f"more of {name}: --{name} --offset {answer.next_offset}")
         for warning in answer.warnings:
             output.note(f"warning: {warning}")
-    if not any(answer.results for answer in answers.values()):
+    if answers and not found:
         output.note("nothing found")
-    return DONE
 
 
 def _read_arguments(parser: argparse.ArgumentParser) -> None:
@@ -304,7 +367,7 @@ def _read_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _read(arguments: Arguments, output: Output) -> int:
     what = arguments.what
-    if what.isdigit() or what.startswith("docs://document/"):
+    if what.startswith("docs://") or _is_number(what):
         first, last = _line_range(arguments.lines)
         with _docs() as docs:
             answer = docs.read_document(
@@ -317,15 +380,24 @@ def _read(arguments: Arguments, output: Output) -> int:
             )
         output.answer(answer, lambda document: _write(document.content, output))
         return DONE
+    for option in ("lines", "section", "find"):
+        if getattr(arguments, option) is not None:
+            raise InvalidParam(f"--{option} belongs to documents; {what[:80]} would be an entry of memory")
     with _memory() as memory:
-        entry = memory.read_entry(entry_id=what.removeprefix("memory://entry/"), **_project(arguments, cross=True))
+        try:
+            entry = memory.read_entry(entry_id=_entry_id(what), **_project(arguments, cross=True))
+        except NotFound as error:
+            if arguments.all_projects:
+                raise
+            hint = "--all-projects looks in every project; a document is read by its number"
+            raise NotFound(f"{error.detail}; {hint}", project_id=error.project_id) from None
     output.answer(entry, lambda found: _show_entry(found.entry, output))
     return DONE
 
 
 def _write(text: str, output: Output) -> None:
-    for line in text.splitlines():
-        output.line(line)
+    for line in text.removesuffix("\n").split("\n") if text else ():
+        output.line(line.removesuffix("\r"))
 
 
 def _show_entry(entry: Any, output: Output) -> None:  # noqa: ANN401  (model.Entry)
@@ -344,25 +416,32 @@ def _status_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _status(arguments: Arguments, output: Output) -> int:
-    with _memory() as memory, _docs() as docs:
-        project = {} if arguments.all_projects else _project(arguments)
-        answers: dict[str, Any] = {"memory": memory.status(**project), "docs": docs.feature_status()}
-    if output.as_json:
-        from scaffale.server.render import structured
+    def memory() -> Any:  # noqa: ANN401
+        with _memory() as hall:
+            return hall.status(**({} if arguments.all_projects else _project(arguments)))
 
-        output.json({"ok": True, **{name: structured(answer) for name, answer in answers.items()}})
-        return DONE
+    def docs() -> Any:  # noqa: ANN401
+        with _docs() as hall:
+            return hall.feature_status()
+
+    answers = _each({"memory": memory, "docs": docs})
+    if output.as_json:
+        _json_of_each(answers, output)
+        return _code_of_each(answers)
     for name, answer in answers.items():
+        if isinstance(answer, ScaffaleError):
+            output.line(f"{name}: {answer.detail} [{answer.code}]")
+            continue
         counts = ", ".join(f"{count} {what}" for what, count in answer.counts.items()) or "nothing yet"
         output.line(f"{name}: {answer.db_path}")
-        if name == "memory" and answers["memory"].project_id:
-            output.line(f"  project {answers['memory'].project_id}")
+        if name == "memory" and answer.project_id:
+            output.line(f"  project {answer.project_id}")
         output.line(f"  {counts}")
         lag = ", ".join(f"{value} {key}" for key, value in answer.index_lag.items())
         output.line(f"  index {answer.lexical_backend}" + (f", {lag}" if lag else ""))
         for warning in answer.warnings:
             output.note(f"warning: {warning}")
-    return DONE
+    return _code_of_each(answers)
 
 
 # --- memory ------------------------------------------------------------------------------------------------------------
@@ -388,7 +467,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(arguments: Arguments, output: Output) -> int:
-    content = sys.stdin.read() if arguments.content == "-" else arguments.content
+    content = _standard_input(output) if arguments.content == "-" else arguments.content
     with _memory() as memory:
         answer = memory.add_entry(
             actor=_login(),
@@ -408,11 +487,21 @@ def _add(arguments: Arguments, output: Output) -> int:
             secrets="redact" if arguments.redact_secrets else None,
             **_project(arguments),
         )
-    output.answer(
-        answer,
-        lambda added: output.line(f"{added.entry_id}  {'already kept' if added.deduped else 'kept'} in {added.project_id}"),
-    )
+    output.answer(answer, lambda added: _added(added, output))
     return DONE
+
+
+def _standard_input(output: Output) -> str:
+    """All of it, as it came: no newline is translated."""
+    if sys.stdin.isatty():
+        output.note("type the entry; Ctrl-D ends it")
+    return sys.stdin.buffer.read().decode()
+
+
+def _added(added: Any, output: Output) -> None:  # noqa: ANN401  (answers.memory.AddedEntry)
+    output.line(f"{added.entry_id}  {'already kept' if added.deduped else 'kept'} in {added.project_id}")
+    for entry in added.similar_entries:
+        output.note(f"  similar ({entry.similarity:.0%}): {entry.id}  {entry.scope}/{entry.topic}")
 
 
 def _invalidate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -425,7 +514,7 @@ def _invalidate(arguments: Arguments, output: Output) -> int:
     with _memory() as memory:
         answer = memory.invalidate_entry(
             actor=_login(),
-            entry_id=arguments.entry_id.removeprefix("memory://entry/"),
+            entry_id=_entry_id(arguments.entry_id),
             reason=arguments.reason,
             **_project(arguments),
         )
@@ -434,7 +523,7 @@ def _invalidate(arguments: Arguments, output: Output) -> int:
 
 
 def _names_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--status", default="active")
+    parser.add_argument("--status", default="active", choices=WHICH, help="of entries of this status (default: active)")
     parser.add_argument("--scope")
     parser.add_argument("--topic")
     _project_arguments(parser, cross=False)
@@ -494,14 +583,26 @@ def _maintain_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _maintain(arguments: Arguments, output: Output) -> int:
-    with _memory() as memory, _docs() as docs:
-        done = [*memory.maintain(rebuild=arguments.rebuild), *docs.maintain(rebuild=arguments.rebuild)]
+    def memory() -> Any:  # noqa: ANN401
+        with _memory() as hall:
+            return hall.maintain(rebuild=arguments.rebuild)
+
+    def docs() -> Any:  # noqa: ANN401
+        with _docs() as hall:
+            return hall.maintain(rebuild=arguments.rebuild)
+
+    answers = _each({"memory": memory, "docs": docs})
+    done = [
+        line
+        for name, answer in answers.items()
+        for line in ([f"{name}: {answer.detail}"] if isinstance(answer, ScaffaleError) else answer)
+    ]
     if output.as_json:
         output.json({"ok": True, "done": done})
     else:
         for line in done:
             output.line(line)
-    return DONE
+    return _code_of_each(answers)
 
 
 # --- what commands share ---------------------------------------------------------------------------------------------------
@@ -525,6 +626,34 @@ def _docs() -> Docs:
     return Docs(_settings())
 
 
+def _each(verbs: dict[str, Callable[[], Any]]) -> dict[str, Any]:
+    """The answer of each domain, or its error: one that cannot answer does not silence the other. Raises when none can."""
+    answers: dict[str, Any] = {}
+    for name, verb in verbs.items():
+        try:
+            answers[name] = verb()
+        except ScaffaleError as error:
+            answers[name] = error
+    if answers and all(isinstance(answer, ScaffaleError) for answer in answers.values()):
+        raise next(iter(answers.values()))
+    return answers
+
+
+def _json_of_each(answers: dict[str, Any], output: Output, *, alone: bool = False) -> None:
+    """Answers by domain; `alone`: that of a single domain is the whole."""
+    from scaffale.server.cli.output import refusal
+    from scaffale.server.render import structured
+
+    parts = {
+        name: refusal(answer) if isinstance(answer, ScaffaleError) else structured(answer) for name, answer in answers.items()
+    }
+    output.json(next(iter(parts.values())) if alone and len(parts) == 1 else {"ok": True, **parts})
+
+
+def _code_of_each(answers: dict[str, Any]) -> int:
+    return PARTLY if any(isinstance(answer, ScaffaleError) for answer in answers.values()) else DONE
+
+
 def _page_arguments(parser: argparse.ArgumentParser, limit: int) -> None:
     parser.add_argument("--limit", type=int, default=limit, help=f"how many (default: {limit})")
     parser.add_argument("--offset", type=int, default=0, help="how many to pass over first")
@@ -545,17 +674,28 @@ def _project(arguments: Arguments, *, cross: bool = False) -> dict[str, Any]:
     return {"project_path": os.path.abspath(arguments.project or "."), "project_id": arguments.project_id}
 
 
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
 def _document_id(text: str) -> int:
     number = text.removeprefix("docs://document/")
-    if not number.isdigit():
+    if not _is_number(number):
         raise InvalidParam(f"{text[:80]} is no document: give its number or docs://document/NUMBER")
-    return int(number)
+    return int(number[:20])  # no longer than any number can be
+
+
+def _entry_id(text: str) -> str:
+    entry_id = text.removeprefix("memory://entry/")
+    if "://" in entry_id:
+        raise InvalidParam(f"{text[:80]} is no entry: give its id or memory://entry/ID")
+    return entry_id
 
 
 def _line_range(text: str | None) -> tuple[int | None, int | None]:
     if text is None:
         return None, None
-    first, colon, last = text.partition(":")
+    first, colon, last = text.replace("-", ":").partition(":")
     try:
         return int(first) if first else None, (int(last) if last else None) if colon else int(first)
     except ValueError:
@@ -582,8 +722,7 @@ def _one(name: str) -> Callable[[argparse.ArgumentParser], None]:
     return arguments
 
 
-def _overview(words: Sequence[str]) -> None:
-    name = " ".join(words)
+def _overview(name: str) -> None:
     shown = {key: command for key, command in COMMANDS.items() if key == name or not name or key.startswith(f"{name} ")}
     lines = ["usage: scaffale COMMAND [ARGUMENT ...]   (scaffale COMMAND --help says more)", ""]
     lines += [f"  {key:<18} {command.help}" for key, command in shown.items()]
@@ -592,12 +731,12 @@ def _overview(words: Sequence[str]) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
 
 
-def _unknown(name: str) -> None:
+def _unknown(name: str) -> InvalidParam:
     import difflib
 
-    close = difflib.get_close_matches(name, COMMANDS, n=1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    sys.stderr.write(f"scaffale: there is no command {name}{hint}\n`scaffale --help` lists them.\n")
+    close = [full for full in COMMANDS if full.split()[-1] == name] or difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean {' or '.join(close)}?" if close else "`scaffale --help` lists them"
+    return InvalidParam(f"there is no command {name[:80]}; {hint}")
 
 
 COMMANDS = {

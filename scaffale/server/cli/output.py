@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from scaffale.server.render import structured, visible
+from scaffale.server.render import plain, structured, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -52,6 +52,9 @@ class Output:
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Rows under headings; in a pipe tab-separated, without the headings."""
+        if not rows:
+            self.note("there is none")
+            return
         if not self.is_terminal:
             for row in rows:
                 self.line("\t".join("" if cell is None else str(cell) for cell in row))
@@ -74,10 +77,7 @@ class Output:
     def error(self, error: ScaffaleError) -> None:
         """What was wrong, where, and what to do."""
         if self.as_json:
-            answer = {"ok": False, "error_code": error.code, "detail": error.detail}
-            if error.project_id is not None:
-                answer["project_id"] = error.project_id
-            self.json(answer)
+            self.json(refusal(error))
         else:
             self.note(f"scaffale: {error.detail} [{error.code}]")
 
@@ -123,6 +123,14 @@ class Progress:
     def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def refusal(error: ScaffaleError) -> dict[str, Any]:
+    """An error as data."""
+    answer = {"ok": False, "error_code": error.code, "detail": plain(error.detail)}
+    if error.project_id is not None:
+        answer["project_id"] = error.project_id
+    return answer
 
 
 def _write(stream: TextIO, text: str) -> None:
