@@ -1074,7 +1074,7 @@ SETTLED = (
         "unit/indexer/test_predecessor.py::test_many_at_once_take_it_over_once",
         "unit/indexer/test_predecessor.py::test_what_fails_half_way_leaves_the_old_store",
     ),
-    promise("9-predecessor-docs", "A docs store of the predecessor is recognised and imported, once, with a report.", later="docs"),
+    promise("9-predecessor-docs", "A docs store of the predecessor is recognised and imported, once.", later="docs"),
     promise(
         "2.4-paging-ends",
         "Paging ends aloud where a search would have to read thousands of results.",
