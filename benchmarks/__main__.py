@@ -1,6 +1,6 @@
 """`python -m benchmarks run|gate [CASE …] [--sections N]`: measure, and hold the figures to their baseline.
 
-Other commands say more of themselves with `--help`: `quality`, `literals`.
+Other commands say more of themselves with `--help`: `quality`, `literals`, `answerable`.
 
 `run` prints every figure with its goal. `gate` does the same at a size that fits CI and fails when a figure is worse than
 its baseline by more than the slack, or when the frozen raw arms changed. `gate --accept REASON` writes new baselines.
@@ -20,38 +20,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from benchmarks.measure import Figure
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines.json")
-OTHERS = ("quality", "literals")  # modules with a `main` of their own
+OTHERS = ("quality", "literals", "answerable")  # modules with a `main` of their own
 
 
 def main() -> int:
     """Parse, measure, print, judge."""
-    from benchmarks.cases import CASES
-
     if sys.argv[1:] and sys.argv[1] in OTHERS:
         return int(import_module(f"benchmarks.{sys.argv[1]}").main(sys.argv[2:]))
+    cases = _cases()
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("command", choices=("run", "gate"))
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"some of {', '.join(CASES)} (default: all)")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"some of {', '.join(cases)} (default: all)")
     parser.add_argument("--sections", type=int, action="append", help="corpus sizes (default: 10000 and 100000)")
     parser.add_argument("--accept", metavar="REASON", help="store these figures as the baseline, and why")
     arguments = parser.parse_args()
-    unknown = set(arguments.cases) - set(CASES)
+    unknown = set(arguments.cases) - set(cases)
     if unknown:
         parser.error(f"no case {', '.join(sorted(unknown))}")
-    figures = measured(arguments.cases or list(CASES), arguments.sections or [10_000, 100_000])
+    figures = measured(arguments.cases or list(cases), arguments.sections or [10_000, 100_000])
     if arguments.command == "run":
         return 0
     return judged(figures, arguments.accept)
 
 
+def _cases() -> dict[str, Callable[[str, int], Iterator[Figure]]]:
+    """All that can be measured, by name: what things cost, then how good answers are."""
+    from benchmarks import answerable, literals, quality
+    from benchmarks.cases import CASES
+
+    good = {"sample": quality.sample_figures, "sets": quality.set_figures}
+    return {**CASES, **good, "literals": literals.figures, "answerable": answerable.figures}
+
+
 def measured(names: list[str], sizes: list[int]) -> list[Figure]:
     """Run the cases and print their figures as they come. Cases that do not grow with the corpus run once."""
-    from benchmarks.cases import CASES
     from scaffale import __version__
+
+    cases = _cases()
 
     print(f"scaffale {__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     figures = []
@@ -59,7 +70,7 @@ def measured(names: list[str], sizes: list[int]) -> list[Figure]:
         for size in sizes if name in ("search", "tail", "scan") else sizes[:1]:
             began = time.monotonic()
             with tempfile.TemporaryDirectory(prefix="scaffale-bench-") as folder:
-                for figure in CASES[name](folder, size):
+                for figure in cases[name](folder, size):
                     sign = "≤" if figure.at_most else "≥"
                     verdict = "met" if figure.met else "MISSED"
                     print(f"{figure.name:<58} {figure.value:8.3f}  goal {sign} {figure.goal:<7g} {verdict:<6}  {figure.arms}")
