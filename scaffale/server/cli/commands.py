@@ -44,8 +44,7 @@ class Command(NamedTuple):
 def run(arguments: Sequence[str], output: Output) -> int:
     """Find the command, parse its arguments, run it."""
     rest = list(arguments)
-    while rest[:1] == ["--json"]:  # it belongs behind the command, and is understood before it
-        rest.pop(0)
+    _drop_json(rest)
     if rest[:1] == ["help"]:  # `help search` is `search --help`
         rest = [*rest[1:], "--help"]
     if not rest or rest[0] in ("-h", "--help"):
@@ -58,6 +57,7 @@ def run(arguments: Sequence[str], output: Output) -> int:
         return DONE
     name = rest.pop(0)
     if name in GROUPS:
+        _drop_json(rest)
         if not rest or rest[0] in ("-h", "--help"):
             _overview(name)
             return DONE
@@ -83,6 +83,12 @@ def run(arguments: Sequence[str], output: Output) -> int:
     except SystemExit:  # of `--help`, which has been printed
         return DONE
     return command.run(parsed, output)
+
+
+def _drop_json(rest: list[str]) -> None:
+    """It belongs behind the command, and is understood before it (see `main`)."""
+    while rest[:1] == ["--json"]:
+        rest.pop(0)
 
 
 class _Parser(argparse.ArgumentParser):

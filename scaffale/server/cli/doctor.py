@@ -53,8 +53,6 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield Check("ok", "program", f"scaffale {__version__}, Python {sys.version.split()[0]}")
     yield _sqlite()
     yield _engine()
-    if settings.memory_db_path == settings.docs_db_path:
-        yield Check("wrong", "stores", f"both are to lie at {settings.memory_db_path}", "set MEMORY_DB_PATH or DOCS_DB_PATH")
     yield from _store("memory", settings.memory_db_path, lambda: Memory(settings), settings.sources.get("MEMORY_DB_PATH"))
     yield from _store("docs", settings.docs_db_path, lambda: Docs(settings), settings.sources.get("DOCS_DB_PATH"))
 
