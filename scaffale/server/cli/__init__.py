@@ -70,6 +70,7 @@ def _defect(output: Output) -> int:
 
 def entry() -> None:
     """What the console script calls."""
+    _stand_in_for_closed_streams()
     os.umask(0o077)  # whatever is made from here on, stores, indexes and exports, is the user's own
     os.umask(0o077)  # stores, indexes and exports are for their owner's eyes
     code = main()
@@ -79,3 +80,10 @@ def entry() -> None:
         sys.stderr.close()
     # Nothing is left to do: halls are closed, output is flushed. Taking the interpreter apart would cost an eighth of a search.
     os._exit(code)
+
+
+def _stand_in_for_closed_streams() -> None:
+    """A caller may close them (`>&-`). The first files that are opened would take their places."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
