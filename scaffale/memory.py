@@ -366,6 +366,9 @@ class Memory:
         """The project of a read, or `None` when the caller asked to cross projects."""
         if _one_of("mode", mode, ("project", "cross_project")) == "cross_project":
             return None
+        if project_path is None and project_id is not None:
+            # An id says everything; only a folder has to be compared with what the store knows of its project.
+            return projects.resolve(self._settings, project_id=project_id)
         return self._resolve(project_path, project_id)
 
     # --- parts of verbs --------------------------------------------------------------------------------------------

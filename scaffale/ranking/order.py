@@ -38,15 +38,16 @@ def closed(hits: Iterable[Hit], k: int) -> list[Hit]:
 def ordered(hits: Iterable[Hit], k: int, identify: Callable[[list[int]], dict[int, tuple[object, ...]]]) -> list[Hit]:
     """Exactly the best `k` in total order. `identify` gives the final keys of passages; it is asked only about ties."""
     best = sorted(hits, key=sort_key)
-    keys = [sort_key(hit) for hit in best]
-    # A tie matters when it lies among the first k or crosses the cut.
+    keys = [sort_key(hit) for hit in best[: k + 1]]
+    # A tie matters when it lies among the first k or crosses the cut; then it goes on behind the cut to its end.
     tied = [
         best[i].id
-        for i in range(len(best))
-        if (i > 0 and keys[i] == keys[i - 1] and i - 1 < k) or (i + 1 < len(best) and keys[i] == keys[i + 1] and i < k)
+        for i in range(len(keys))
+        if (i and keys[i] == keys[i - 1]) or (i + 1 < len(keys) and keys[i] == keys[i + 1])
     ]
-    tied += [hit.id for hit, key in zip(best[k:], keys[k:], strict=True) if k and key == keys[k - 1]]
+    if 0 < k < len(keys) and keys[k] == keys[k - 1]:
+        tied += [hit.id for hit in best[k + 1 :] if sort_key(hit) == keys[k]]
     if tied:
-        last_word = identify(list(dict.fromkeys(tied)))
+        last_word = identify(tied)
         best.sort(key=lambda hit: (sort_key(hit), last_word.get(hit.id, ())))
     return best[:k]
