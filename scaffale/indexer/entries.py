@@ -6,10 +6,9 @@ are one change. `rid` is the entry's number inside the store, in the order of ac
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scaffale.indexer import audit, journal, projects
+from scaffale.indexer import clock, journal, projects
 from scaffale.indexer.database import Database, Heritage, Migration, Schema, array
 from scaffale.model import SECRET_RULES, STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
@@ -26,6 +25,8 @@ APPLICATION_ID = 0x5CAF3E30
 def _create_memory(connection: apsw.Connection) -> None:
     journal.create(connection)
     projects.create(connection)
+    from scaffale.indexer import audit
+
     audit.create(connection)
     for statement in (
         "CREATE TABLE memory_entries (rid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
@@ -121,7 +122,7 @@ def passage(row: Row) -> Passage:
         ),
         importance=e.importance,
         confidence=-1.0 if e.confidence is None else e.confidence,
-        updated=int(datetime.fromisoformat(e.updated_at).timestamp() * 1000),
+        updated=clock.milliseconds_of(e.updated_at),
     )
 
 

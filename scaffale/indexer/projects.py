@@ -120,9 +120,19 @@ def _display_name(id: str, keys: DomainKeys, stored: Known | None, home: str) ->
 
 def path_id(path: str) -> str:
     """The id of a folder without a remote: 16 hex digits of its real path's hash, by the system's rules for case."""
+    return "pathhash:" + _sha256(os.fsencode(os.path.normcase(path)))[:16]
+
+
+def _sha256(data: bytes) -> str:
+    for name in ("_sha2", "_sha256"):  # what `hashlib` stands on, without the two milliseconds of its OpenSSL
+        try:
+            digest: str = __import__(name).sha256(data).hexdigest()
+        except ImportError:
+            continue
+        return digest
     import hashlib
 
-    return "pathhash:" + hashlib.sha256(os.fsencode(os.path.normcase(path))).hexdigest()[:16]
+    return hashlib.sha256(data).hexdigest()
 
 
 def _check_id(id: str, name: str, settings: Settings) -> None:
