@@ -21,8 +21,17 @@ from scaffale.answers.memory import (
     Names,
     SimilarEntry,
 )
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, ScaffaleError, SecretDetected
-from scaffale.indexer import audit, clock, entries, paths, projects
+from scaffale.errors import (
+    Conflict,
+    InvalidParam,
+    LimitExceeded,
+    NotFound,
+    ScaffaleError,
+    SecretDetected,
+    StoreBusy,
+    StoreUnreadable,
+)
+from scaffale.indexer import clock, entries, projects
 from scaffale.indexer.database import Database, exists
 from scaffale.indexer.entries import EntryFilter, EntrySource
 from scaffale.indexer.sync import Projection
@@ -46,6 +55,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from scaffale.indexer import audit
     from scaffale.indexer.projects import Known, Resolved
     from scaffale.settings import Settings
 
@@ -321,6 +331,7 @@ class Memory:
         with self._opening:
             database, projection = self._database, self._projection
             self._database = self._projection = None
+            self._audit_key = b""
         if projection:
             projection.close()
         if database:
@@ -333,7 +344,6 @@ class Memory:
         with self._opening:
             if self._database is None or self._projection is None:
                 self._database = Database(self._settings.memory_db_path, entries.SCHEMA)
-                self._audit_key = audit.store_key(self._database.connection)
                 self._projection = Projection(
                     EntrySource(self._database), self._settings.memory_lexical_backend, background=self._background
                 )
@@ -394,6 +404,8 @@ class Memory:
         said, warnings = _without_secrets(said, settings)
         source_path = said["source_path"]
         if source_path is not None:
+            from scaffale.indexer import paths
+
             source_path = paths.resolve_inside(
                 source_path, resolved.roots, kind="source_path", base=resolved.folder,
                 stores=(settings.memory_db_path, settings.docs_db_path),
@@ -578,12 +590,16 @@ class _Audited:
             self._refused(error)
         mirror = self._memory._settings.audit_jsonl
         if self._row and mirror:
+            from scaffale.indexer import audit
+
             warning = audit.mirror(mirror, self._row)
             self.warnings = (warning,) if warning else ()
 
     def _refused(self, error: ScaffaleError) -> None:
         if error.project_id is None and self.resolved:
             error.project_id = self.resolved.project.id
+        if isinstance(error, StoreBusy | StoreUnreadable):
+            return  # a second try would only wait as long again
         store = self._memory._store()
         if store is None or store[0].read_only:
             return
@@ -596,6 +612,9 @@ class _Audited:
     def _record(self, connection: apsw.Connection, outcome: str, code: str | None, result: dict[str, Any]) -> None:
         settings = self.resolved.settings if self.resolved else self._memory._settings
         if settings.audit_log:
+            from scaffale.indexer import audit
+
+            self._memory._audit_key = self._memory._audit_key or audit.store_key(connection)
             self._row = audit.record(
                 connection,
                 self._memory._audit_key,
