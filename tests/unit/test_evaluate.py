@@ -141,7 +141,8 @@ def test_measures_lie_between_nothing_and_perfection(ranked, relevant, k):
 
 def test_every_engine_is_asked(settings, write, tmp_path):
     path = write(
-        '{"query": "nightly backup copies the database disk, restore tool", "expected": {"guide/backup.md": 2, "guide/restore.md": 1}}\n'
+        '{"query": "nightly backup copies the database disk, restore tool",'
+        ' "expected": {"guide/backup.md": 2, "guide/restore.md": 1}}\n'
         '{"query": "signing key", "expected": ["keys.md", "nowhere.md"]}\n'
         '{"query": "zebra", "expected": "keys.md"}\n'
     )
