@@ -10,7 +10,9 @@ import sys
 
 import pytest
 
-from benchmarks import answerable, quality, rivals
+from benchmarks import __main__ as program
+from benchmarks import answerable, literals, quality, rivals
+from benchmarks.measure import Figure
 from benchmarks.quality import Collection, Question, Text
 from scaffale.text import words
 
@@ -191,6 +193,37 @@ def test_goals_are_held_against_outcomes():
     assert blank == ""
     assert "nDCG@10 0.7500 (goal 0.72, met)   +0.0600 to bm25s (goal +0.02, met)" in tantivy
     assert "(goal 0.72, MISSED)   +0.0100 to bm25s (goal +0.02, MISSED)   -0.0500 to tantivy (goal within 0.02, MISSED)" in fts5
+
+
+# --- the gate ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_gate_has_figures_for_every_engine(tmp_path):
+    made = {}
+    for figures in (quality.sample_figures, literals.figures, answerable.figures):
+        own = tmp_path / figures.__module__ / figures.__name__
+        own.mkdir(parents=True)
+        made.update({figure.name: figure for figure in figures(str(own), 0)})
+    assert len(made) == 12
+    for engine in quality.ENGINES:
+        assert sum(f", {engine}: " in name for name in made) == 4
+    assert all(figure.slack < 0.05 for figure in made.values()), "they are the same on every machine"
+
+
+@pytest.mark.parametrize(
+    ("value", "baseline", "holds"), [(0.90, 0.90, True), (0.89, 0.90, True), (0.88, 0.90, False), (0.95, 0.99, True)]
+)
+def test_the_gate_lets_a_share_fall_by_the_slack_and_no_further_than_the_goal(value, baseline, holds):
+    assert program._holds(Figure("share", value, 0.95, at_most=False, slack=0.02), baseline) is holds
+
+
+def test_sets_that_are_not_at_hand_are_no_figures(tmp_path, monkeypatch):
+    monkeypatch.setattr(quality, "DATA", str(tmp_path / "none"))
+    assert list(quality.set_figures(str(tmp_path), 0)) == []
+
+
+# --- the reference scorer ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(not os.path.exists(SCORER), reason="the reference scorer is not at hand")
