@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 MAX_QUERY_CHARS = 4_000
 MAX_QUERY_TERMS = 32
+MAX_LITERAL_WORDS = 3
 MAX_BODY_CHARS = 100_000  # of one passage; a longer line than that is no prose
 PART_WEIGHT = 0.4
 
@@ -49,13 +50,15 @@ class Term(NamedTuple):
 class Query(NamedTuple):
     """A parsed query. `terms` is empty only when the text holds no letter and no digit at all.
 
-    `boosts` are facets that add to the score of a passage that matches anyway.
+    `boosts` are facets that add to the score of a passage that matches anyway. `literal` is the whole text when it looks
+    like something to be found as it stands (`--dry-run`, `a.b.c`, `rm -rf`) and not like a question.
     """
 
     text: str
     terms: tuple[Term, ...]
     cut: bool = False
     boosts: tuple[tuple[str, float], ...] = ()
+    literal: str = ""
 
 
 def normalise(text: str) -> str:
@@ -157,7 +160,13 @@ def parse(text: str) -> Query:
     for word in words:
         terms += [Term(part, PART_WEIGHT) for part in camel_parts(word) if part.lower() not in STOP_WORDS]
     cut = cut or len(terms) > MAX_QUERY_TERMS
-    return Query(text, tuple(terms[:MAX_QUERY_TERMS]), cut)
+    return Query(text, tuple(terms[:MAX_QUERY_TERMS]), cut, literal=_literal(text, words))
+
+
+def _literal(text: str, words: list[str]) -> str:
+    """The text when it is one word, or a few with a flag among them."""
+    few = len(words) <= MAX_LITERAL_WORDS and any(word.startswith("-") for word in words)
+    return text.strip() if len(words) == 1 or few else ""
 
 
 def slug(text: str | None) -> str | None:

@@ -31,6 +31,7 @@ _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
 # On term frequencies, as `bm25()` weighs: they saturate together, so a title must count several times to be felt at all.
 # Swept on the development halves of five retrieval sets.
 COLUMN_WEIGHTS = {"head": 4.0, "body": 1.0, "labels": 4.0}
+LITERAL_TIMES = 8
 _WEIGHTS = ", ".join(map(str, COLUMN_WEIGHTS.values()))
 
 
@@ -77,7 +78,7 @@ class Fts5Index(SqliteIndex):
         self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
     ) -> tuple[list[Hit], int, bool]:
         """One statement ranks them all; the tied group is closed from a longer list when it must be."""
-        match = " OR ".join(dict.fromkeys(_quoted(words) for words in _asked(clauses).values()))
+        match = " OR ".join(_quoted(words) for words, times in _asked(clauses).values() for _ in range(times))
         added, facets = boosts_sql(boosts)
         conditions, parameters = filter_sql(filter, hidden)
         sql = (
@@ -131,14 +132,14 @@ class RowwiseOverlay(Overlay):
         documents = statistics.documents + len(self._slots) * few
         average = self._mean_length() if few else statistics.average["row"]
         constant, slope = bm25.length_factors(average)
-        for unit, words in _asked(clauses).items():
+        for unit, (words, times) in _asked(clauses).items():
             weighted = self._weighted_frequencies(unit)
             if not weighted:
                 continue
             idf = _idf(documents, statistics.frequency("row", _quoted(words)) + len(weighted) * few)
             for slot, tf in weighted.items():
                 length = sum(self._slots[slot].lengths.values())
-                scores[slot] = scores.get(slot, 0.0) + idf * tf * (bm25.K1 + 1) / (tf + constant + slope * length)
+                scores[slot] = scores.get(slot, 0.0) + times * idf * tf * (bm25.K1 + 1) / (tf + constant + slope * length)
         return scores
 
     def _weighted_frequencies(self, unit: tuple[str, ...]) -> dict[int, float]:
@@ -158,13 +159,15 @@ def _quoted(unit: tuple[str, ...]) -> str:
     return " + ".join('"' + token.replace('"', '""') + '"' for token in unit)
 
 
-def _asked(clauses: Sequence[Clause]) -> dict[tuple[str, ...], tuple[str, ...]]:
-    """Each distinct phrase or token in stems, with its words."""
-    return {
-        unit: words
-        for clause in clauses
-        for unit, words in zip(units(clause), units(clause._replace(tokens=clause.words)), strict=True)
-    }
+def _asked(clauses: Sequence[Clause]) -> dict[tuple[str, ...], tuple[tuple[str, ...], int]]:
+    """Each distinct phrase or token in stems, with its words, and how often it is asked for: the only weight there is."""
+    asked: dict[tuple[str, ...], tuple[tuple[str, ...], int]] = {}
+    for clause in clauses:
+        times = LITERAL_TIMES if clause.literal else 1
+        for unit, words in zip(units(clause), units(clause._replace(tokens=clause.words)), strict=True):
+            if asked.get(unit, ((), 0))[1] < times:
+                asked[unit] = words, times
+    return asked
 
 
 def _tokens(tokenizer: apsw.FTS5Tokenizer, text: str) -> list[str]:

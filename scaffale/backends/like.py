@@ -55,8 +55,8 @@ class LikeIndex(SqliteIndex):
         tests, patterns = [], []
         for clause in clauses:
             for unit in units(clause):
-                for field, weight in bm25.FIELD_WEIGHTS.items():
-                    tests.append(f"{clause.weight * weight} * (w.{field} LIKE ? ESCAPE '\\')")
+                for field in bm25.FIELD_WEIGHTS:
+                    tests.append(f"{clause.weight * _weight(clause, field)} * (w.{field} LIKE ? ESCAPE '\\')")
                     patterns.append(f"% {_escaped(' '.join(unit))} %")
         added, facets = boosts_sql(boosts)
         conditions, parameters = filter_sql(filter, hidden)
@@ -90,11 +90,16 @@ class PresenceOverlay(Overlay):
         scores: dict[int, float] = {}
         for clause in clauses:
             for unit in units(clause):
-                for field, weight in bm25.FIELD_WEIGHTS.items():
+                for field in bm25.FIELD_WEIGHTS:
+                    weight = _weight(clause, field)
                     for slot in self._postings.get((field, unit[0]), ()):
                         if len(unit) == 1 or occurrences(unit, self._slots[slot].tokens[field]):
                             scores[slot] = scores.get(slot, 0.0) + clause.weight * weight
         return scores
+
+
+def _weight(clause: Clause, field: str) -> float:
+    return bm25.LITERAL_WEIGHTS.get(field, 0.0) if clause.literal else bm25.FIELD_WEIGHTS[field]
 
 
 def _escaped(text: str) -> str:

@@ -20,12 +20,14 @@ MAX_TOKENS = 16  # of one word; more of them are no word
 class Clause(NamedTuple):
     """One analysed term of a query: one token, or several that stand for a phrase and for each of themselves.
 
-    `words` are the tokens before stemming, for an engine whose statements stem by themselves.
+    `words` are the tokens before stemming, for an engine whose statements stem by themselves. A `literal` clause is the
+    phrase alone.
     """
 
     tokens: tuple[str, ...]
     weight: float
     words: tuple[str, ...] = ()
+    literal: bool = False
 
 
 def analysed(
@@ -34,13 +36,18 @@ def analysed(
     """The clauses of a query: each distinct run of tokens once, with its greatest weight. Each word is asked for as
     English passages hold it and as Italian ones do; mostly these are different terms, of which a passage has one.
     `split` gives the words that `analyse` stems, when an engine wants these too."""
-    clauses: dict[tuple[str, ...], Clause] = {}
-    for term in query.terms:
-        text = plain(term.text)
+    clauses: dict[tuple[tuple[str, ...], bool], Clause] = {}
+    asked = [(term.text, term.weight, False) for term in query.terms]
+    if query.literal:
+        asked.append((query.literal, 1.0, True))
+    for asked_text, weight, literal in asked:
+        text = plain(asked_text)
         for form in (text, italian(text)):
             tokens = tuple(analyse(form)[:MAX_TOKENS])
-            if tokens and (tokens not in clauses or clauses[tokens].weight < term.weight):
-                clauses[tokens] = Clause(tokens, term.weight, tuple(split(form)[:MAX_TOKENS]) if split else ())
+            known = clauses.get((tokens, literal))
+            if len(tokens) > literal and (known is None or known.weight < weight):
+                words = tuple(split(form)[:MAX_TOKENS]) if split else ()
+                clauses[tokens, literal] = Clause(tokens, weight, words, literal)
     return list(clauses.values())
 
 
@@ -165,7 +172,7 @@ class FieldwiseOverlay(Overlay):
         for clause in clauses:
             for field, field_weight in bm25.FIELD_WEIGHTS.items():
                 constant, slope = factors[field]
-                for token in clause.tokens:
+                for token in () if clause.literal else clause.tokens:
                     posting = self._postings.get((field, token))
                     if not posting:
                         continue
@@ -209,18 +216,25 @@ class FieldwiseOverlay(Overlay):
         if not all(postings):
             return
         constant, slope = factors
-        top = clause.weight * bm25.FIELD_WEIGHTS[field] * bm25.PHRASE_WEIGHT * (bm25.K1 + 1)
+        top = clause.weight * phrase_weight(clause, field) * (bm25.K1 + 1)
         top *= sum(bm25.idf(statistics.documents, statistics.frequency(field, token)) for token in clause.tokens)
         rarest = min((posting for posting in postings if posting), key=len)
         for slot in rarest:
             tf = occurrences(clause.tokens, self._slots[slot].tokens[field])
             if tf:
                 length = self._slots[slot].lengths[field]
-                scores[slot] += top * tf / (tf + constant + slope * length)
+                scores[slot] = scores.get(slot, 0.0) + top * tf / (tf + constant + slope * length)
+
+
+def phrase_weight(clause: Clause, field: str) -> float:
+    """What the clause's phrase weighs in a field."""
+    return bm25.LITERAL_WEIGHTS[field] if clause.literal else bm25.FIELD_WEIGHTS[field] * bm25.PHRASE_WEIGHT
 
 
 def units(clause: Clause) -> list[tuple[str, ...]]:
     """What a clause asks for: the phrase, when there is one, and each token."""
+    if clause.literal:
+        return [clause.tokens]
     singles: list[tuple[str, ...]] = [(token,) for token in clause.tokens]
     return [clause.tokens, *singles] if len(clause.tokens) > 1 else singles
 

@@ -16,7 +16,7 @@ from tantivy import Document, Occur, TextAnalyzerBuilder, Tokenizer
 from tantivy import Filter as TokenFilter
 from tantivy import Query as EngineQuery
 
-from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed
+from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed, phrase_weight
 from scaffale.backends.ports import TIED_HITS_CAP, WriterBusy
 from scaffale.errors import IndexUnusable
 from scaffale.model import Hit, Hits, Watermark
@@ -201,11 +201,11 @@ class TantivyIndex:
 
         for clause in clauses:
             for field, field_weight in bm25.FIELD_WEIGHTS.items():
-                weight = clause.weight * field_weight
-                for token in clause.tokens:
-                    should(EngineQuery.term_query(schema, field, token), weight)
+                for token in () if clause.literal else clause.tokens:
+                    should(EngineQuery.term_query(schema, field, token), clause.weight * field_weight)
                 if len(clause.tokens) > 1 and field != "labels":
-                    should(EngineQuery.phrase_query(schema, field, list(clause.tokens)), weight * bm25.PHRASE_WEIGHT)
+                    phrase = EngineQuery.phrase_query(schema, field, list(clause.tokens))
+                    should(phrase, clause.weight * phrase_weight(clause, field))
         musts = [(Occur.Must, EngineQuery.boolean_query(shoulds))]
         for facets in filter.clauses:
             terms = [EngineQuery.term_query(schema, "facet", facet, "basic") for facet in facets]

@@ -15,6 +15,7 @@ B = 0.75
 # thing and mislead those that describe one, so they count half.
 FIELD_WEIGHTS = {"head": 0.5, "body": 1.0, "labels": 0.5}
 PHRASE_WEIGHT = 0.5
+LITERAL_WEIGHTS = {"head": 6.0, "body": 3.0}  # of a whole query that looks like a literal, found as it stands
 
 
 def idf(documents: int, frequency: int) -> float:
