@@ -345,10 +345,10 @@ def _show_hits(answers: dict[str, Any], output: Output) -> None:
         for hit in answer.results:
             found = True
             if name == "docs":
-                where = " › ".join(hit.heading_path)
+                below = hit.heading_path[hit.heading_path[:1] == (hit.title,) :]
                 fresh = "" if hit.freshness == "same" else f", file {hit.freshness}"
                 place = f"docs {hit.id}  {hit.file_path}:{hit.start_line}-{hit.end_line}{fresh}"
-                output.hit(f"{hit.title} · {where}" if where and where != hit.title else hit.title, place, hit.snippet)
+                output.hit(" › ".join((hit.title, *below)), place, hit.snippet)
             else:
                 place = f"memory {hit.id}  {hit.project_id}  {hit.scope}/{hit.topic}  {hit.source_type}, {hit.status}"
                 output.hit(hit.title or hit.topic, place, hit.snippet)
