@@ -351,7 +351,7 @@ def test_a_search_asks_both_domains_and_labels_what_it_finds(run, shelf, entry):
     assert sorted(labels) == [["docs", "1"], ["docs", "2"], ["memory", entry]]
     assert f"{shelf}/guide.md:5-8" in said.out
     assert ">>>frobnicator<<<" in said.out
-    assert "Guide · Guide › Linux" in said.out
+    assert "Guide › Linux" in said.out
     assert "tools/care  agent_note, active" in said.out
     data = run("search", "frobnicator", "--json").data
     assert [hit["id"] for hit in data["memory"]["results"]] == [entry]
