@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import apsw
@@ -119,11 +120,12 @@ class SqliteIndex:
         return SqliteWriter(connect(self._path), self.insert, self.erase)
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close every thread's connection, but for one in use: that goes when its thread is done with it."""
         with self._guard:
             connections, self._connections = self._connections, {}
         for connection in connections.values():
-            connection.close()
+            with suppress(apsw.ThreadingViolationError):
+                connection.close()
         self._local = threading.local()
 
     # --- what an engine says ---------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -135,7 +136,7 @@ class Database:
         """What SQLite finds wrong with the file, a few lines at most; empty when nothing is. Reads the whole file."""
         with self.border():
             found = [line for (line,) in self.connection.execute(f"PRAGMA quick_check({most})") if line != "ok"]
-            for table, _, parent, _ in self.connection.execute("PRAGMA foreign_key_check"):
+            for table, _, parent, _ in () if found else self.connection.execute("PRAGMA foreign_key_check"):
                 found.append(f"a row of {table} names one of {parent} that is not there")
         return found[:most]
 
@@ -144,11 +145,15 @@ class Database:
         return sqlite_file.wal_bytes(self.path)
 
     def close(self) -> None:
-        """Close every thread's connection. The last one to leave the file checkpoints it."""
+        """Close every thread's connection, but for one in use: that goes when its thread is done with it.
+
+        The last one to leave the file checkpoints it.
+        """
         with self._guard:
             connections, self._connections = self._connections, {}
         for connection in connections.values():
-            connection.close()
+            with suppress(apsw.ThreadingViolationError):
+                connection.close()
         self._local = threading.local()
 
     # --- opening ---------------------------------------------------------------------------------------------------

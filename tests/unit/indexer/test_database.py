@@ -239,3 +239,41 @@ def test_after_closing_the_next_use_opens_again(database):
     database.close()
     assert names(database) == ["one"]
     assert not os.path.exists(database.path + "-journal")
+
+
+def test_closing_leaves_a_statement_that_runs_to_its_thread(database):
+    put(database, "one")
+    running, closed = threading.Event(), threading.Event()
+
+    def slow():
+        running.set()
+        assert closed.wait(30)
+        return 1
+
+    def read():
+        with database.read() as connection:
+            connection.create_scalar_function("slow", slow)
+            return connection.execute("SELECT name FROM thing WHERE slow()").get
+
+    outcome = []
+    thread = threading.Thread(target=lambda: outcome.append(read()))
+    thread.start()
+    assert running.wait(30)
+    database.close()
+    closed.set()
+    thread.join(30)
+    assert outcome == ["one"]
+    assert names(database) == ["one"]
+
+
+def test_damage_is_told_and_a_sound_file_says_nothing(database, path):
+    for n in range(200):
+        put(database, f"name {n} " + "filler " * 30)
+    assert database.damage() == []
+    database.close()
+    with open(path, "r+b") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(b"\xff" * 4096)
+    again = Database(path, SCHEMA)
+    assert any("thing" in line or "page" in line.lower() for line in again.damage())
+    again.close()
