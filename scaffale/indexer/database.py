@@ -134,10 +134,14 @@ class Database:
 
     def damage(self, most: int = 5) -> list[str]:
         """What SQLite finds wrong with the file, a few lines at most; empty when nothing is. Reads the whole file."""
+        found: list[str] = []
         with self.border():
-            found = [line for (line,) in self.connection.execute(f"PRAGMA quick_check({most})") if line != "ok"]
-            for table, _, parent, _ in () if found else self.connection.execute("PRAGMA foreign_key_check"):
-                found.append(f"a row of {table} names one of {parent} that is not there")
+            try:
+                found += [line for (line,) in self.connection.execute(f"PRAGMA quick_check({most})") if line != "ok"]
+                for table, _, parent, _ in () if found else self.connection.execute("PRAGMA foreign_key_check"):
+                    found.append(f"a row of {table} names one of {parent} that is not there")
+            except apsw.CorruptError as error:  # so badly that the check itself stumbles
+                found.append(str(error))
         return found[:most]
 
     def wal_bytes(self) -> int:
