@@ -368,10 +368,10 @@ class Docs:
             tuple(warnings),
         )
 
-    def damage(self) -> list[str]:
-        """What is broken inside the store's file; empty when nothing is. Reads all of it."""
+    def damage(self) -> dict[str, list[str]]:
+        """What is broken inside the files of the `store` and of the `index`; empty when nothing is. Reads all of them."""
         store = self._store()
-        return store[0].damage() if store else []
+        return {"store": store[0].damage(), "index": store[1].damage()} if store else {"store": [], "index": []}
 
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Commit the index, or build it anew, and fold the write-ahead log in. Says what was done."""

@@ -103,6 +103,8 @@ GROUND_RULES = (
         "A damaged index is noticed and built anew, with a warning.",
         SYNC + "test_a_damaged_index_is_built_anew_with_a_warning",
         CONTRACT + "test_garbage_in_the_folder_is_unusable_not_a_crash",
+        CONTRACT + "test_what_was_written_verifies",
+        CONTRACT + "test_damage_that_a_search_may_not_notice_is_found_by_verifying",
         SYNC + "test_a_damaged_store_is_not_an_index_matter",
     ),
     promise(
@@ -159,6 +161,7 @@ GROUND_RULES = (
         TAIL + "test_overlay_and_commit_agree",
         CONTRACT + "test_a_passage_scores_the_same_overlaid_and_committed",
         CONTRACT + "test_a_commit_settles_the_overlay",
+        CONTRACT + "test_a_commit_that_brings_an_older_state_of_an_overlaid_owner_does_not_show_it",
         SYNC + "test_catching_up_empties_the_overlay_and_changes_no_answer",
         CONTRACT + "test_an_owner_with_several_passages_changes_as_one",
         CONTRACT + "test_replacing_an_owner_is_idempotent_and_can_empty_it",

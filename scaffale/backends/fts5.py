@@ -54,6 +54,8 @@ class Fts5Index(SqliteIndex):
         "INSERT INTO totals VALUES (0, 0)",
     )
 
+    check = "INSERT INTO words (words, rank) VALUES ('integrity-check', 0)"
+
     def __init__(self, folder: str) -> None:
         connection = apsw.Connection(":memory:")
         self._tokenizer = connection.fts5_tokenizer(*_TOKENIZER)

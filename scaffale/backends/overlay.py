@@ -109,6 +109,10 @@ class Overlay:
         for owner in [owner for owner, (last, _) in self._owners.items() if last <= seq]:
             self._forget(owner)
 
+    def hide(self, is_committed: Callable[[int], bool]) -> None:
+        """Another commit is in hand: it may hold older passages of owners that the last one did not know."""
+        self.hidden = {owner for owner in self._owners if is_committed(owner)}
+
     def clear(self) -> None:
         """Forget everything."""
         self._owners.clear()

@@ -53,6 +53,9 @@ class LexicalIndex(Protocol):
     def writer(self, *, bulk: bool = False) -> IndexWriter:
         """The writer, or `WriterBusy` at once when another holds the lock."""
 
+    def verify(self, *, deep: bool = False) -> None:
+        """Read all that is committed; `IndexUnusable` when it is not as it was written. `deep` takes its time."""
+
     def close(self) -> None:
         """Let go of files. Nothing is lost: the journal has what was not committed."""
 

@@ -45,6 +45,7 @@ class SqliteIndex:
     """The half of `LexicalIndex` that does not depend on how words are matched. Engines subclass it."""
 
     tables: Sequence[str] = ()
+    check = ""  # a statement that fails when words and texts disagree
 
     def __init__(self, folder: str, overlay: Overlay) -> None:
         self._path = os.path.join(folder, "index.sqlite")
@@ -118,6 +119,18 @@ class SqliteIndex:
     def writer(self, *, bulk: bool = False) -> SqliteWriter:
         """The writer, or `WriterBusy` at once."""
         return SqliteWriter(connect(self._path), self.insert, self.erase)
+
+    def verify(self, *, deep: bool = False) -> None:
+        """By SQLite's quick check; `deep` also compares the words with what the engine makes of them."""
+        connection = connect(self._path)  # a new one: FTS5 checks against what a connection remembers of earlier states
+        with border("check"):
+            found = connection.execute("PRAGMA quick_check(1)").get
+            if found != "ok":
+                raise IndexUnusable(f"the index file is damaged: {found}")
+            if deep and self.check:
+                with suppress(apsw.BusyError, apsw.ReadOnlyError):  # it counts as writing
+                    connection.execute(self.check)
+        connection.close()
 
     def close(self) -> None:
         """Close every thread's connection, but for one in use: that goes when its thread is done with it."""
@@ -283,5 +296,5 @@ class border:  # noqa: N801  (reads as a statement)
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, apsw.Error):
+        if isinstance(error, apsw.Error | TypeError | ValueError):  # a damaged file yields values of any type
             raise IndexUnusable(f"the index file could not {self._doing}: {error}") from error

@@ -105,6 +105,8 @@ class TantivyIndex:
             self._searcher, self._committed, self._statistics = searcher, committed, None
             if committed:
                 self._overlay.settle(committed.seq)
+                with _border("read"):
+                    self._overlay.hide(lambda owner: searcher.doc_freq("owner", owner) > 0)
                 if self._level is None or self._level.seq < committed.seq:
                     self._level = committed
 
@@ -148,6 +150,12 @@ class TantivyIndex:
             raise WriterBusy
         return TantivyWriter(self._index, self._schema, bulk=bulk)
 
+    def verify(self, *, deep: bool = False) -> None:
+        """By the checksums that Tantivy writes and does not read."""
+        from scaffale.backends import tantivy_files
+
+        tantivy_files.check(self._folder)
+
     def close(self) -> None:
         """Nothing is held but memory; the reader goes with the object."""
         view, self._view = self._view, ""
@@ -188,6 +196,8 @@ class TantivyIndex:
             kept.append((score, address))
         addresses = [address for _, address in kept]
         columns = [searcher.fast_field_values(name, addresses) for name in ("id", "owner", "importance", "confidence", "updated")]
+        if any(None in column for column in columns):
+            raise IndexUnusable("tantivy found passages without their numbers: its files are damaged")
         return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in zip(kept, *columns, strict=True)], total, open_end
 
     def _engine_query(

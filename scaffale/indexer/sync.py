@@ -140,6 +140,17 @@ class Projection:
             self._set_aside(error)
             return self._level() is not None
 
+    def damage(self) -> list[str]:
+        """What is wrong with the files of the index; empty when nothing is. Reads all of them."""
+        try:
+            with self._guard:
+                handle = self._open()
+            if handle:
+                handle.verify(deep=True)
+        except IndexUnusable as error:
+            return [_short(error)]
+        return []
+
     def has_unfinished(self, scan: int) -> bool:
         """Whether changes of other scans than this one wait for a commit."""
         with self._database.read() as connection:
@@ -153,8 +164,9 @@ class Projection:
 
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Bring the index level, or build it anew, and fold the write-ahead log into the store. Says what was done."""
-        done = self.rebuild() if rebuild else self.catch_up(insist=True)
-        what = "built anew" if rebuild else "brought level"
+        damage = [] if rebuild else self.damage()
+        done = self.rebuild() if rebuild or damage else self.catch_up(insist=True)
+        what = f"was damaged ({damage[0]}) and is built anew" if damage else "built anew" if rebuild else "brought level"
         busy = "left as it is: another process writes it, or nothing can be written here"
         if self._writable():
             self._database.checkpoint()
@@ -425,13 +437,17 @@ class Projection:
     # --- the background thread -------------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        verified = False
         while not self._closing:
             self._wake.wait()
             if self._closing:
                 return
             self._wake.clear()
-            time.sleep(GROUP_SECONDS)
             try:
+                if not verified:  # once a process: files rot between processes, not under one
+                    verified = True
+                    self._verify()
+                time.sleep(GROUP_SECONDS)
                 if self.catch_up():
                     with suppress(ScaffaleError):  # the next idle moment will do
                         self._database.checkpoint()
@@ -440,6 +456,14 @@ class Projection:
             except Exception as error:  # a thread that died would never commit again
                 if not self._closing:
                     self._rest(error)
+
+    def _verify(self) -> None:
+        try:
+            handle = self._level()
+            if handle:
+                handle.verify()
+        except IndexUnusable as error:
+            self._set_aside(error)
 
 
 WITHOUT_INDEX = "no index can be used here now; the store itself was searched, word by word and without stems"

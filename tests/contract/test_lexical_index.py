@@ -256,6 +256,20 @@ def test_a_commit_settles_the_overlay(index):
     assert index.level() == mark(3)
 
 
+def test_a_commit_that_brings_an_older_state_of_an_overlaid_owner_does_not_show_it(index, engine, tmp_path):
+    """Two scans at once: what another process commits is behind what this one has read."""
+    index.overlay([(5, 1, [passage(11, "newer text of the writer", owner=1)]), (6, 2, [])], mark(6))
+    other = engine.open(str(tmp_path / "index"))
+    commit(other, [passage(1, "older text of the writer"), passage(2, "text of one that is gone"), CORPUS[3]], seq=3)
+    other.close()
+    index.refresh()
+    assert found(index, "text").keys() == {11}
+    assert found(index, "writer lock").keys() == {11, 4}
+    assert index.search(parse("text"), NO_FILTER, 10).total == 1
+    assert index.overlaid() == 2
+    assert index.level() == mark(6)
+
+
 def test_a_passage_scores_the_same_overlaid_and_committed(index):
     commit(index, [passage(n, f"alpha beta word{n} gamma " * (1 + n % 7)) for n in range(1, 150)])
     queries = ("alpha word7", "alpha word7-word8 word9.gamma", "Title 12", "beta gamma", "wordless word88")
@@ -264,6 +278,43 @@ def test_a_passage_scores_the_same_overlaid_and_committed(index):
         [(n + 1, n, [passage(n, f"alpha beta word{n} gamma " * (1 + n % 7))]) for n in range(1, 100)], mark(200)
     )
     assert [found(index, text) for text in queries] == before
+
+
+def test_what_was_written_verifies(index):
+    index.verify(deep=True)
+    for seq in range(1, 5):
+        commit(index, CORPUS[: seq % 4 + 1], seq)
+        index.verify()
+        index.verify(deep=True)
+
+
+@pytest.mark.parametrize("kind", ["a bit", "a run", "half", "nothing"])
+def test_damage_that_a_search_may_not_notice_is_found_by_verifying(engine, tmp_path, kind):
+    if engine.name != "tantivy" and kind != "half":
+        pytest.skip("SQLite keeps no checksums: it finds what breaks its structure, or an index that no text explains")
+    index = engine.open(str(tmp_path / "index"))
+    commit(index, [passage(n, f"word{n} " + "and many more words of it " * 20, f"project={n % 3}") for n in range(1, 120)])
+    index.close()
+    files = [file for file in (tmp_path / "index").iterdir() if file.stat().st_size > 64 and not file.name.startswith(".")]
+    for file in files:
+        whole = file.read_bytes()
+        if file.name == "meta.json" and kind == "a bit":
+            continue  # text: a letter of a comment tells nobody anything
+        middle = len(whole) // 2
+        file.write_bytes(
+            {
+                "a bit": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
+                "a run": whole[:middle] + bytes(byte ^ 0x55 for byte in whole[middle : middle + 48]) + whole[middle + 48 :],
+                "half": whole[:middle],
+                "nothing": b"",
+            }[kind]
+        )
+        try:
+            with pytest.raises(IndexUnusable):
+                engine.open(str(tmp_path / "index")).verify(deep=True)
+        finally:
+            file.write_bytes(whole)
+    engine.open(str(tmp_path / "index")).verify(deep=True)
 
 
 def test_garbage_in_the_folder_is_unusable_not_a_crash(engine, tmp_path):

@@ -91,8 +91,10 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
         return
     counts = ", ".join(f"{count} {noun}" for noun, count in status.counts.items())
     yield Check("ok", what, f"{path} ({source or 'default'}): {counts}")
-    for line in damage:
+    for line in damage["store"]:
         yield Check("wrong", what, f"{path} is damaged: {line}", RESTORE)
+    for line in damage["index"]:
+        yield Check("wrong", f"{name} index", f"it is damaged: {line}", "scaffale maintain builds it anew; nothing is lost")
     lag = ", ".join(f"{count} {noun}" for noun, count in status.index_lag.items())
     yield Check("ok", f"{name} index", f"{status.lexical_backend}: {lag}")
     for warning in status.warnings:

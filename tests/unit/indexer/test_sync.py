@@ -154,6 +154,33 @@ def test_a_damaged_index_is_built_anew_with_a_warning(database, make_projection)
     assert found(make_projection()) == rids
 
 
+def harm(database):
+    """Damage that searches may not notice: a few bytes in the pages of every large file."""
+    for file in Path(database.path + ".index").rglob("*"):
+        if file.is_file() and file.stat().st_size > 1_000 and file.name != "meta.json":
+            data = bytearray(file.read_bytes())
+            for start in range(min(6_000, len(data) // 2), len(data), 4_096):
+                data[start : start + 8] = bytes(byte ^ 0x11 for byte in data[start : start + 8])
+            file.write_bytes(data)
+
+
+def test_maintenance_finds_damage_that_searches_do_not_notice(database, make_projection, engine_name):
+    if engine_name == "like":
+        pytest.skip("its text is its index: there is nothing to compare with")
+    rids = [add(database, f"note {n} " + f"of word{n} " * 30) for n in range(100)]
+    make_projection().catch_up()
+    projection = make_projection()
+    assert projection.damage() == []
+    projection.close()
+    harm(database)
+    projection = make_projection()
+    assert projection.damage()
+    assert any("was damaged" in line for line in projection.maintain())
+    assert projection.damage() == []
+    assert found(projection) == rids
+    assert found(projection, "word77") == [rids[77]]
+
+
 def test_an_index_of_another_store_is_not_trusted(database, make_projection, tmp_path, engine_name):
     other = Database(str(tmp_path / "other.sqlite"), entries.SCHEMA)
     for n in range(30):

@@ -633,6 +633,20 @@ def test_doctor_finds_damage_that_no_verb_would_meet(run, home):
     assert "is damaged" in said.out
 
 
+def test_doctor_finds_a_damaged_index_and_maintenance_mends_it(run, shelf, home):
+    assert run("maintain").code == 0
+    (file,) = (home / ".mcp-servers" / "docs").rglob("*.term")
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    said = run("doctor")
+    assert said.code == 1
+    assert f"{file.name} is not as it was written\tscaffale maintain builds it anew" in said.out
+    assert "was damaged" in run("maintain").out
+    assert run("doctor").code == 0
+    assert len(run("search", "frobnicator", "--docs", "--json").data["results"]) == 2
+
+
 def test_doctor_finds_two_stores_in_one_place(run, home, monkeypatch):
     monkeypatch.setenv("MEMORY_DB_PATH", str(home / "one.sqlite"))
     monkeypatch.setenv("DOCS_DB_PATH", str(home / "one.sqlite"))
