@@ -2,14 +2,16 @@
 
 A word matches when its stem is one of the query's. Stems are asked only for words that begin like one, found with
 `str.find`, so that a page of long texts costs a fraction of a millisecond. Offsets are characters, never bytes.
+Symbols (`C++`) and words with letters that only an engine spells out (`Straße`, `ﬁle`) are looked at one by one.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
-from scaffale.text import fold_in_place
+from scaffale.text import SYMBOLS, fold_in_place, symbols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -32,6 +34,7 @@ class Highlighter:
         # Stemming may change the last letter (`dry` → `dri`), so that one is not asked of a word.
         prefixes = {stem[: min(_PREFIX, max(1, len(stem) - 1))] for stem in self._stems}
         self._prefixes = [one for one in prefixes if not any(one != other and one.startswith(other) for other in prefixes)]
+        self._symbols = self._stems & SYMBOLS
         self._known: dict[str, str | None] = {}
 
     def snippet(self, text: str, width: int = WIDTH) -> str:
@@ -67,13 +70,41 @@ class Highlighter:
                         found.append((at - 1, end - 1, stem))
                         left -= 1
                 at = haystack.find(prefix, end)
-        found.sort()
-        return found
+        if not haystack.isascii():
+            found += self._spelled_out(haystack)
+        if self._symbols:
+            found += [each for each in symbols(text[:_SCANNED]) if each[2] in self._symbols]
+        return _apart(found)
+
+    def _spelled_out(self, haystack: str) -> list[tuple[int, int, str]]:
+        """Words whose letters an engine spells out, so that they do not begin like their stems."""
+        known = self._known
+        found = []
+        for match in _letters().finditer(haystack):
+            stem = known[match[0]] if match[0] in known else self._match(match[0])
+            if stem is not None:
+                found.append((match.start() - 1, match.end() - 1, stem))
+        return found[:_MATCHES]
 
     def _match(self, word: str) -> str | None:
         stem = next((stem for stem in self._stem(word) if stem in self._stems), None)
         self._known[word] = stem
         return stem
+
+
+@cache
+def _letters() -> re.Pattern[str]:
+    """A word with a letter that stands for two (`ß`, `æ`, a ligature) or that no accent makes of another (`ø`, `ł`)."""
+    return re.compile(r"[^\W_]*[ßæðøþđħıĸłŋœŧ\ufb00-\ufb06][^\W_]*")
+
+
+def _apart(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """In order, the longest of what begins at the same place, without what lies inside another."""
+    kept: list[tuple[int, int, str]] = []
+    for each in sorted(found, key=lambda match: (match[0], -match[1])):
+        if not kept or each[0] >= kept[-1][1]:
+            kept.append(each)
+    return kept
 
 
 def _best_start(matches: list[tuple[int, int, str]], width: int) -> int:

@@ -18,6 +18,7 @@ MAX_BODY_CHARS = 100_000  # of one passage; a longer line than that is no prose
 PART_WEIGHT = 0.4
 
 _SYMBOLS = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
+SYMBOLS = frozenset(_SYMBOLS.values())  # as they are indexed
 _SYMBOL = re.compile(r"(?<![^\W_])(?:[cC]\+\+|[cCfF]#|\.(?:NET|net)\b)")
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -90,6 +91,11 @@ def plain(text: str) -> str:
     if "++" in text or "C#" in text or "c#" in text or "F#" in text or "f#" in text or ".NET" in text or ".net" in text:
         text = _SYMBOL.sub(lambda match: f" {_SYMBOLS[match[0].lower()]} ", text)
     return text
+
+
+def symbols(text: str) -> list[tuple[int, int, str]]:
+    """`(start, end, word)` of each `C++` and its like: where it stands, and the word that it is indexed as."""
+    return [(match.start(), match.end(), _SYMBOLS[match[0].lower()]) for match in _SYMBOL.finditer(text)]
 
 
 def camel_parts(text: str) -> list[str]:

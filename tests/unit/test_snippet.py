@@ -72,6 +72,38 @@ def test_a_stem_may_differ_in_its_last_letter():
     assert shown == "a >>>dry<<< run, a drum"
 
 
+def spelled_out(word):
+    """As Tantivy folds: letters become the ASCII letters that they stand for."""
+    for letter, ascii in {"ß": "ss", "ﬁ": "fi", "ø": "o", "ł": "l", "æ": "ae"}.items():
+        word = word.replace(letter, ascii)
+    return stem(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "stems", "expected"),
+    [
+        ("Die Straße und die strasse", {"strasse"}, "Die >>>Straße<<< und die >>>strasse<<<"),
+        ("a conﬁg ﬁle", {"file"}, "a conﬁg >>>ﬁle<<<"),
+        ("Ørsted of Łódź, 2 kitaplık", {"orsted", "lodz"}, ">>>Ørsted<<< of >>>Łódź<<<, 2 kitaplık"),
+    ],
+)
+def test_letters_that_an_engine_spells_out_are_marked_too(text, stems, expected):
+    assert Highlighter(stems, spelled_out).snippet(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "stems", "expected"),
+    [
+        ("C++ and c++11, not C", {"cpp"}, ">>>C++<<< and >>>c++<<<11, not C"),
+        ("C# or F# on .NET", {"csharp", "dotnet"}, ">>>C#<<< or F# on >>>.NET<<<"),
+        ("c, then C++", {"c", "cpp"}, ">>>c<<<, then >>>C++<<<"),
+        ("cpp, C++", {"cpp"}, ">>>cpp<<<, >>>C++<<<"),
+    ],
+)
+def test_symbols_are_marked_as_they_stand(text, stems, expected):
+    assert Highlighter(stems, stem).snippet(text) == expected
+
+
 def test_each_form_of_a_word_is_stemmed_once():
     asked = []
     marker = Highlighter({"lock"}, lambda word: asked.append(word) or stem(word))
