@@ -64,8 +64,9 @@ class Schema(NamedTuple):
 class Database:
     """A SQLite file with a schema, opened lazily by each thread that uses it.
 
-    `uuid` names this store for ever. Opening creates the file (mode 0600, folder 0700) unless `create=False`, brings
-    the schema up to date, and refuses, without touching it, a file that is foreign or written by a newer program.
+    `uuid` names this store for ever. Opening creates the file (mode 0600, folder 0700) unless `create=False`, takes what
+    others may do with an older one from them, brings the schema up to date, and refuses, without touching it, a file that
+    is foreign or written by a newer program.
 
     `read_only` is true while nothing can be written: no permission, or no room for what SQLite keeps beside the file.
     Then writes are refused and reads go on. Each use asks again, so that a remedy needs no restart.
@@ -195,6 +196,7 @@ class Database:
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         if not self.uuid:
             self._look_first(connection, unfolded)
+            _keep_private(self.path)  # before SQLite makes files beside it with its mode
         if not sqlite_file.switch_to_wal(connection, BUSY_TIMEOUT_MS):
             raise StoreUnreadable(f"{self.path} lies on a file system without shared memory; choose a local disk")
         # One statement each: a string of several pragmas stops at the first that returns a row.
@@ -393,6 +395,15 @@ def _create_private(path: str) -> None:
         pass  # another process was first
     except OSError as error:
         raise StoreUnreadable(f"cannot create {path}: {error.strerror}") from error
+
+
+def _keep_private(path: str) -> None:
+    """Take from others what they may do with an older file, a predecessor's say; by name, without a descriptor."""
+    for part in ("", "-wal", "-shm"):
+        with suppress(OSError):  # not there, or somebody else's: `doctor` says so
+            mode = os.stat(path + part).st_mode
+            if mode & 0o077 and os.name == "posix":
+                os.chmod(path + part, mode & 0o700)
 
 
 def _create_base(connection: apsw.Connection, application_id: int) -> None:

@@ -164,6 +164,29 @@ def test_what_is_no_database_is_refused_and_left_alone(path, data, message):
     assert os.listdir(os.path.dirname(path)) == ["store.sqlite"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+def test_what_others_may_do_with_an_older_store_is_taken_from_them(path):
+    Database(path, SCHEMA).close()
+    os.chmod(path, 0o664)
+    database = Database(path, SCHEMA)
+    put(database, "first")
+    modes = {name: stat.S_IMODE(os.stat(f"{path}{name}").st_mode) for name in ("", "-wal", "-shm")}
+    database.close()
+    assert modes == {"": 0o600, "-wal": 0o600, "-shm": 0o600}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+def test_the_mode_of_what_is_not_ours_is_left(path):
+    os.makedirs(os.path.dirname(path))
+    foreign = apsw.Connection(path)
+    foreign.execute("CREATE TABLE other (x)")
+    foreign.close()
+    os.chmod(path, 0o644)
+    with pytest.raises(StoreUnreadable):
+        Database(path, SCHEMA)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o644
+
+
 def test_a_folder_where_the_store_should_be_is_named_as_such(path):
     os.makedirs(path)
     with pytest.raises(StoreUnreadable, match="is a folder"):
