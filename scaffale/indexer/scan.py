@@ -198,9 +198,9 @@ class _Run:
             missing = []
         elif missing:
             self._warnings.append(
-                f"{len(missing)} documents were not met again: their files are gone, or left out by the rules of this "
-                "scan. They stay on the shelf, and answers say what became of their files; resync with "
-                "remove_missing=true forgets them."
+                f"not met again: {len(missing)} document{'s' if len(missing) > 1 else ''}. The files are gone, or left out by"
+                " the rules of this scan. What was indexed stays, and answers say what became of the files; resync with"
+                " remove_missing=true forgets it."
             )
         seen = self._new + self._changed + self._same + len(self._skips) + len(self._failures)
         return ScanReport(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected
 from scaffale.indexer import clock, journal
 from scaffale.indexer.database import Migration, Schema, array
 from scaffale.indexer.records import Fingerprint, SectionRow, Source
@@ -103,7 +103,8 @@ def slug(name: str) -> str:
 
 
 def shelf_name(name: str) -> str:
-    """The name as a shelf bears it: NFC, single spaces. Raises `InvalidParam` or `LimitExceeded` when it is none."""
+    """The name as a shelf bears it: NFC, single spaces. Raises `InvalidParam` or `LimitExceeded` when it is none, and
+    `SecretDetected` when it holds one."""
     name = " ".join(_nfc(name).split())
     if not name:
         raise InvalidParam("a shelf needs a name of at least one character")
@@ -111,7 +112,25 @@ def shelf_name(name: str) -> str:
         raise LimitExceeded(f"the name of a shelf may have {MAX_NAME_CHARS} characters; this one has {len(name)}")
     if not all(character.isprintable() or character in "\u200c\u200d" for character in name):
         raise InvalidParam("the name of a shelf may hold no control or invisible characters")
+    _refuse_secret("name", name)
     return name
+
+
+def _described(description: str | None) -> str | None:
+    """What is said of a shelf, as it is kept; `None` when that is nothing."""
+    said = storable((description or "").strip())
+    _refuse_secret("description", said)
+    return said or None
+
+
+def _refuse_secret(what: str, text: str) -> None:
+    from scaffale import secrets
+
+    for found in secrets.find(text, 1):
+        raise SecretDetected(
+            f"the {what} of the shelf looks like a secret ({found.kind}) at characters {found.start}–{found.end};"
+            " nothing was written. Remove it."
+        )
 
 
 def tag_name(name: str) -> str:
@@ -148,12 +167,12 @@ FROM shelves
 def create_shelf(connection: apsw.Connection, name: str, description: str | None = None) -> Shelf:
     """A new, empty shelf. `Conflict` when one bears the name already, in whatever letters."""
     name = shelf_name(name)
-    description = storable(description.strip()) if description else None
+    described = _described(description)
     _refuse_taken(connection, name, 0)
     now = clock.now()
     connection.execute(
         "INSERT INTO shelves (name, name_key, slug, description, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-        (name, name.casefold(), slug(name), description or None, now, now),
+        (name, name.casefold(), slug(name), described, now, now),
     )
     return shelf(connection, connection.last_insert_rowid())
 
@@ -202,8 +221,7 @@ def update_shelf(
             (name, name.casefold(), slug(name), shelf_id),
         )
     if description is not None:
-        said = storable(description.strip()) or None
-        connection.execute("UPDATE shelves SET description = ? WHERE id = ?", (said, shelf_id))
+        connection.execute("UPDATE shelves SET description = ? WHERE id = ?", (_described(description), shelf_id))
     connection.execute("UPDATE shelves SET updated_at = ? WHERE id = ?", (clock.now(), shelf_id))
     return shelf(connection, shelf_id)
 
@@ -294,7 +312,7 @@ def document(connection: apsw.Connection, document_id: int) -> Document:
     if 0 < document_id <= MAX_ID:
         row = connection.execute(f"{_DOCUMENT} WHERE documents.id = ?", (document_id,)).fetchone()
     if row is None:
-        raise NotFound(f"no document {document_id}; search or list_documents name the ids that exist")
+        raise NotFound(f"no document {document_id}; a search names the ids that exist")
     return _document(row)
 
 

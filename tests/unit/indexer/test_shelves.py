@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected
 from scaffale.indexer import documents, shelves
 from scaffale.indexer.database import Database
 from scaffale.indexer.documents import Draft, Stored
@@ -77,6 +77,21 @@ def test_a_bad_name_is_refused(connection, name, error):
     with pytest.raises(error):
         shelves.create_shelf(connection, name)
     assert shelves.list_shelves(connection) == []
+
+
+def test_a_secret_is_no_name_and_no_description(connection):
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    made = shelves.create_shelf(connection, "notes", "about the ghp_ prefix")
+    for attempt in (
+        lambda: shelves.create_shelf(connection, f"of {secret}"),
+        lambda: shelves.create_shelf(connection, "other", f"see {secret}"),
+        lambda: shelves.update_shelf(connection, made.id, name=f"of {secret}"),
+        lambda: shelves.update_shelf(connection, made.id, description=f"see {secret}"),
+    ):
+        with pytest.raises(SecretDetected, match="github-token") as caught:
+            attempt()
+        assert secret not in caught.value.detail
+    assert shelves.list_shelves(connection) == [made]
 
 
 def test_names_are_composed_trimmed_and_unique_whatever_the_case(connection):
