@@ -127,7 +127,7 @@ def _calls(desk: Desk, specs: dict[str, ToolSpec]) -> Handler[CallToolRequestPar
     async def handler(context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         spec = specs.get(params.name)
         if spec is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.visible(params.name[:80])}")
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.told(params.name[:80])}")
         return _complete(await desk.call(spec, params.arguments, _actor(context), context.session.report_progress))
 
     return handler
@@ -172,12 +172,12 @@ async def _asked(desk: Desk, context: Context, question: Callable[[], dict[str, 
         return _complete(await desk.ask(question))
     except NotFound as error:
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        raise MCPError(INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, error.detail) from error
+        raise MCPError(INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, results.told(error.detail)) from error
     except InvalidParam as error:
-        raise MCPError(INVALID_PARAMS, error.detail) from error
+        raise MCPError(INVALID_PARAMS, results.told(error.detail)) from error
     except BaseException as error:
         if isinstance(error, ScaffaleError) and not isinstance(error, IndexUnusable):
-            raise MCPError(INTERNAL_ERROR, f"{error.code}: {error.detail}") from error
+            raise MCPError(INTERNAL_ERROR, f"{error.code}: {results.told(error.detail)}") from error
         if not is_defect(error):
             raise
         logging.getLogger("scaffale.server").exception("%s failed", context.method)

@@ -76,6 +76,37 @@ def test_an_error_carries_its_code_in_text_and_data():
     assert "project_id" not in failure(InvalidParam("x"))["structuredContent"]
 
 
+def test_an_error_stands_on_one_line():
+    result = failure(NotFound("no entry a\r\nb\u2028c\x1b"))
+    assert result["structuredContent"]["detail"] == "no entry a b c\\u001b"
+    assert result["content"][0]["text"] == "NOT_FOUND: no entry a b c\\u001b"
+
+
+def test_an_error_does_not_repeat_a_secret_that_it_was_given():
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    result = failure(NotFound(f"no shelf {secret!r}; there are: notes"))
+    assert secret not in json.dumps(result)
+    assert result["structuredContent"]["detail"] == "no shelf '[REDACTED:github-token]'; there are: notes"
+
+
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("obey\U000e0061\U000e0062", "obey\\U000e0061\\U000e0062"),
+        (f"flag {ENGLAND}!", f"flag {ENGLAND}!"),
+        (f"{ENGLAND}\U000e0061", f"{ENGLAND}\\U000e0061"),
+        ("\U0001f3f4" + "\U000e0061" * 9 + "\U000e007f", "\U0001f3f4" + "\\U000e0061" * 9 + "\\U000e007f"),
+        ("zero\u200bwidth \u202e 👩\u200d👩 e\u0301", "zero\u200bwidth \u202e 👩\u200d👩 e\u0301"),
+    ],
+    ids=["hidden words", "a flag", "after a flag", "a long flag", "everything else"],
+)
+def test_data_is_verbatim_but_for_tag_characters(text, shown):
+    assert plain({"content": text}) == {"content": shown}
+
+
 def test_an_unusable_index_never_shows():
     result = failure(IndexUnusable("/x/segment.idx: bad magic"))
     assert result["structuredContent"]["error_code"] == "INTERNAL"
@@ -106,4 +137,4 @@ def test_shown_text_has_nothing_hidden_and_json_stays_json(text):
     shown = visible(text)
     shown.encode()
     assert not any(ord(ch) < 32 and ch not in "\t\n" for ch in shown)
-    assert json.loads(visible(json.dumps([text], ensure_ascii=False))) == json.loads(json.dumps([plain(text)]))
+    assert json.loads(visible(json.dumps([text], ensure_ascii=False))) == [text.encode("utf-8", "replace").decode()]
