@@ -104,6 +104,7 @@ class Memory:
             counts=counts,
             features={
                 "fts": self._engine() != "like",
+                "lexical_backend": self._engine(),
                 "vector": False,
                 "audit_log": self._settings.audit_log,
             },
@@ -259,6 +260,7 @@ class Memory:
         with _Audited(self, "memory_invalidate_entry", actor, project_id, said, entry_id) as trail:
             resolved = trail.resolved = self._resolve(project_path, project_id)
             reason = _text("reason", reason, resolved.settings.max_summary_chars)
+            _, warnings = _without_secrets(said, resolved.settings)
             if self._store() is None:
                 raise _no_entry(entry_id, resolved)
             database, projection = self._open()
@@ -276,7 +278,7 @@ class Memory:
             projection.nudge()
         return Invalidated(
             resolved.project.id, entry_id, row.entry.status, "invalidated", at, changed,
-            (*resolved.warnings, *trail.warnings),
+            (*resolved.warnings, *warnings, *trail.warnings),
         )  # fmt: skip
 
     def list_scopes(self, **where: Any) -> Names:  # noqa: ANN401  (the arguments of `_list`)
@@ -402,6 +404,7 @@ class Memory:
         if len(said["content"].encode()) > settings.max_entry_bytes:
             raise LimitExceeded(f"content: longer than {settings.max_entry_bytes} bytes (MEMORY_MAX_ENTRY_BYTES)")
         said, warnings = _without_secrets(said, settings)
+        warnings += _unseen(said)
         source_path = said["source_path"]
         if source_path is not None:
             from scaffale.indexer import paths
@@ -492,7 +495,7 @@ class Memory:
             theirs = frozenset(words(row.entry.content))
             share = len(mine & theirs) / max(1, len(mine | theirs))
             if share >= SIMILAR_AT:
-                e = row.entry
+                e = _masked(row)
                 similar.append(SimilarEntry(e.id, e.scope, e.topic, e.title, round(share, 2)))
         return tuple(sorted(similar, key=lambda entry: (-entry.similarity, entry.id))[:5])
 
@@ -672,42 +675,59 @@ def _masked(row: entries.Row) -> Entry:
     text was kept; what the present rules let in needs no second look."""
     if row.secret_rules == SECRET_RULES:
         return row.entry
-    entry = row.entry
-    return entry._replace(title=_mask(entry.title), content=_mask(entry.content), summary=_mask(entry.summary))
-
-
-def _mask(text: Any) -> Any:  # noqa: ANN401  (a text or None, as it came)
     from scaffale import secrets
 
-    return secrets.mask(text) if text else text
+    masked: dict[str, Any] = {field: secrets.mask(text) for field in _SHOWN if (text := getattr(row.entry, field))}
+    return row.entry._replace(**masked)
 
 
-_SEARCHED_FOR_SECRETS = ("content", "title", "summary", "topic", "scope", "source_ref", "source_path", "source_uri")
+_SHOWN = ("title", "content", "summary", "source_ref", "source_path", "source_uri", "invalidation_reason")
+_SEARCHED_FOR_SECRETS = (
+    "content", "title", "summary", "topic", "scope", "source_ref", "source_path", "source_uri", "reason", "tags",
+)  # fmt: skip
 
 
 def _without_secrets(said: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
+    """What was said, with certain secrets masked where the caller wants that, and warnings about probable ones.
+    `SecretDetected` for a certain one otherwise."""
     from scaffale import secrets
 
-    redact = said["secrets"] is not None and _one_of("secrets", said["secrets"], ("redact",)) == "redact"
-    given = [said[field] for field in _SEARCHED_FOR_SECRETS if said[field]]
-    if not secrets.find("\n\n".join((*given, *said["tags"]))):  # one look at all of it: nearly always there is none
+    redact = said.get("secrets") is not None and _one_of("secrets", said["secrets"], ("redact",)) == "redact"
+    given = {field: said[field] for field in _SEARCHED_FOR_SECRETS if said.get(field)}
+    texts = {field: value if isinstance(value, list) else [value] for field, value in given.items()}
+    if not secrets.find("\n\n".join(text for each in texts.values() for text in each)):  # one look: nearly always none
         return said, []
     warnings: dict[str, None] = {}
     clean = dict(said)
-    for field in (*_SEARCHED_FOR_SECRETS, "tags"):
-        value = said[field]
-        for text in value if isinstance(value, list) else [value]:
-            for found in secrets.find(text) if text else ():
+    for field, value in given.items():
+        for text in texts[field]:
+            for found in secrets.find(text):
                 if found.tier == 1 and not redact and found.kind not in settings.allowed_secrets:
+                    again = ", or send it again with secrets=\"redact\"" if "secrets" in said else ""
                     raise SecretDetected(
                         f"{field}: looks like a secret ({found.kind}) at characters {found.start}–{found.end}; nothing was"
-                        " written. Remove it, or send it again with secrets=\"redact\"."
+                        f" written. Remove it{again}."
                     )
                 if found.tier > 1:
                     warnings[f"{field}: may hold a secret ({found.kind}) at characters {found.start}–{found.end}"] = None
-        if redact and value:
+        if redact:
             clean[field] = [secrets.mask(text) for text in value] if isinstance(value, list) else secrets.mask(value)
     return clean, list(warnings)
+
+
+def _unseen(said: dict[str, Any]) -> list[str]:
+    """A warning for each text with characters that no person sees: zero width, direction marks, tags."""
+    warnings = []
+    for field in ("title", "content", "summary"):
+        text = said[field]
+        if text and not text.isascii():
+            import re
+
+            found = re.search("[\u180e\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e01ef]", text)
+            if found:
+                what = f"U+{ord(found[0]):04X} at character {found.start()}"
+                warnings.append(f"{field}: holds characters that nobody sees ({what} is the first); kept as given")
+    return warnings
 
 
 def _text(name: str, text: str | None, limit: int) -> str | None:

@@ -170,6 +170,7 @@ GROUND_RULES = (
         "1.2-durable",
         "What memory acknowledged survives a crash; scans may be repeated, decisions not.",
         DATABASE + "test_a_new_store_is_private_and_durable",
+        DATABASE + "test_what_others_may_do_with_an_older_store_is_taken_from_them",
         DATABASE + "test_a_write_that_need_not_be_durable_does_not_make_the_next_one_so",
         BAD + "test_what_a_killed_process_acknowledged_is_there",
         KILL + "test_a_few_kills_lose_nothing",
@@ -504,6 +505,17 @@ TOOLS = (
         SECRETS + "test_key_blocks_are_found_whole",
     ),
     promise(
+        "2.4-secret-reason",
+        "The reason of an invalidation holds none either.",
+        MEMORY + "test_a_reason_holds_no_secret_either",
+    ),
+    promise(
+        "2.4-hidden",
+        "Characters that nobody sees are kept, told of, and shown to models as escapes where they spell words.",
+        MEMORY + "test_characters_that_nobody_sees_are_kept_and_told_of",
+        RESULTS + "test_data_is_verbatim_but_for_tag_characters",
+    ),
+    promise(
         "2.4-secret-allowed",
         "Only the local configuration can allow a secret.",
         MEMORY + "test_only_the_configuration_of_the_launcher_can_allow_a_secret",
@@ -678,13 +690,16 @@ SENSITIVE = (
         "2.6-modes",
         "Store files are 0600, and nothing lies outside a folder of 0700.",
         DATABASE + "test_a_new_store_is_private_and_durable",
+        DATABASE + "test_what_others_may_do_with_an_older_store_is_taken_from_them",
         MEMORY + "test_what_is_on_the_disk_is_for_its_owner_alone",
         AUDIT + "test_the_mirror_is_private",
     ),
     promise(
         "2.6-way-out",
-        "Certain secrets of documents are neither shown nor lie in store or index.",
+        "Certain secrets are masked again on every way out; those of documents lie in no store and no index.",
         DOCS + "test_a_certain_secret_is_never_shown_or_found_on_the_disk",
+        MEMORY + "test_what_older_rules_let_in_is_masked_on_its_way_out",
+        RESULTS + "test_an_error_does_not_repeat_a_secret_that_it_was_given",
     ),
     promise("2.6-deletion", "Deletion reaches the bytes.", later="memory"),
 )

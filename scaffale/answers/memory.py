@@ -16,7 +16,7 @@ class MemoryStatus(NamedTuple):
     project: Project | None
     project_id: str | None
     counts: dict[str, int]
-    features: dict[str, bool]
+    features: dict[str, bool | str]
     lexical_backend: str
     index_lag: dict[str, int]
     sqlite_version: str

@@ -148,6 +148,50 @@ def test_a_certain_secret_is_refused_by_kind_and_place_and_can_be_redacted(open_
     assert all(secret not in str(row) for row in audit_rows(memory))
 
 
+def test_a_reason_holds_no_secret_either(open_memory):
+    memory = open_memory()
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    added = keep(memory)
+    with pytest.raises(SecretDetected, match=r"reason: .*github-token.*Remove it\.") as caught:
+        memory.invalidate_entry(actor="tester", entry_id=added.entry_id, project_id="p", reason=f"leaked {secret}")
+    assert secret not in caught.value.detail
+    assert memory.read_entry(entry_id=added.entry_id, project_id="p").entry.status == "active"
+    done = memory.invalidate_entry(
+        actor="tester", entry_id=added.entry_id, project_id="p", reason="leaked db_password = xK9$mQ2vLp7z"
+    )
+    assert done.changed
+    assert any("reason: may hold a secret" in warning for warning in done.warnings)
+    assert all(secret not in str(row) for row in audit_rows(memory))
+
+
+def test_what_older_rules_let_in_is_masked_on_its_way_out(open_memory):
+    memory = open_memory()
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    added = keep(memory, "An older lock entry.", title="A title of locks")
+    memory.invalidate_entry(actor="tester", entry_id=added.entry_id, project_id="p", reason="old")
+    shown = ("title", "content", "summary", "source_ref", "source_uri", "source_path", "invalidation_reason")
+    database, _ = memory._open()
+    with database.write() as connection:
+        values = ", ".join(f"{name} = ?1" for name in shown)
+        connection.execute(f"UPDATE memory_entries SET secret_rules = 0, {values}", (secret,))
+    entry = memory.read_entry(entry_id=added.entry_id, project_id="p").entry
+    assert [getattr(entry, name) for name in shown] == ["[REDACTED:github-token]"] * len(shown)
+    (hit,) = memory.search(query="", project_id="p", status="any", include_content=True).results
+    assert secret not in repr(hit)
+
+
+def test_characters_that_nobody_sees_are_kept_and_told_of(open_memory):
+    memory = open_memory()
+    content = "Plain \U000e0061\U000e0062 words, 👩\u200d👩 and a city, città."
+    added = keep(memory, content, title="A\u202etitle")
+    assert added.warnings == (
+        "title: holds characters that nobody sees (U+202E at character 1 is the first); kept as given",
+        "content: holds characters that nobody sees (U+E0061 at character 6 is the first); kept as given",
+    )
+    assert memory.read_entry(entry_id=added.entry_id, project_id="p").entry.content == content
+    assert keep(memory, "Perché no? 👩\u200d👩 ❤\ufe0f").warnings == ()
+
+
 def test_a_probable_secret_is_kept_with_a_warning_that_does_not_repeat_it(open_memory):
     memory = open_memory()
     added = keep(memory, "set db_password = xK9$mQ2vLp7z in the vault")
