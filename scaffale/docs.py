@@ -46,6 +46,7 @@ MAX_READ_CHARS = 200_000  # of one answer, a longer line whole; the rest is read
 MAX_CONTEXT_LINES = 1_000
 MAX_MATCHES = 50
 LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a second or two
+RENEWALS = 4  # how often a search begins anew since a scan changed what it found
 COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the background thread, when there is one
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 SEPARATORS = (" › ", " > ", "/")
@@ -100,9 +101,21 @@ class Docs:
         database, projection = store
         wanted, home = self._filter(database, shelf, tags, tag_match)
         query_ = parse(query)
-        page = hall.search_owners(projection, query_, wanted, limit, offset, lambda ids: _places(database, ids))
+        behind: set[int] = set()
+        renewed: set[int] = set()
+        for _ in range(RENEWALS):
+            page = hall.search_owners(projection, query_, wanted, limit, offset, lambda ids: _places(database, ids), behind)
+            with database.read() as connection:
+                rows = shelves.rows(connection, [hit.id for hit in page.hits])
+            outdated = {hit.owner for hit in page.hits if hit.id not in rows}
+            if outdated:  # a scan that runs has changed them, and more
+                renewed |= outdated
+                behind = projection.renew(outdated) - renewed
+            elif behind and not page.lag:  # it has answered meanwhile
+                behind = set()
+            else:
+                break
         with database.read() as connection:
-            rows = shelves.rows(connection, [hit.id for hit in page.hits])
             tags_of = shelves.tags_of(connection, [hit.owner for hit in page.hits]) if include_tags else {}
             names = tuple(each.name for each in shelves.list_shelves(connection)) if not page.hits else None
         highlighter = Highlighter(hall.stems(projection, query_), projection.stems)

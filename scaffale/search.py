@@ -11,7 +11,7 @@ from scaffale.errors import InvalidParam
 from scaffale.ranking.order import ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from scaffale.indexer.sync import Projection
     from scaffale.model import Filter, Hit
@@ -53,7 +53,13 @@ def search(
 
 
 def search_owners(
-    projection: Projection, query: Query, filter: Filter, limit: int, offset: int, identify: Identify
+    projection: Projection,
+    query: Query,
+    filter: Filter,
+    limit: int,
+    offset: int,
+    identify: Identify,
+    exclude: Collection[int] = (),
 ) -> Page:
     """The best passage of each owner, each owner once, refilled until the page is full or nothing is left.
 
@@ -64,7 +70,7 @@ def search_owners(
     warnings: dict[str, None] = {}
     total, lag = 0, 0
     while True:
-        answer = projection.search(query, filter, max(1, 2 * (reach + 1 - len(best))), exclude=best.keys())
+        answer = projection.search(query, filter, max(1, 2 * (reach + 1 - len(best))), exclude={*best, *exclude})
         found = answer.found
         total = total or found.total
         lag = max(lag, answer.lag)

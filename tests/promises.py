@@ -1023,6 +1023,8 @@ BEYOND = (
         SYNC + "test_lines_of_a_scan_wait_for_its_answer",
         DOCS + "test_changes_of_a_scan_that_died_are_told_as_lag_and_brought_in",
         PROCESSES + "test_during_a_scan_others_see_documents_or_how_many_they_do_not_see_yet",
+        PROCESSES + "test_during_a_scan_of_changed_documents_they_do_not_vanish",
+        DOCS + "test_documents_that_a_running_scan_has_changed_are_found_as_they_are_now",
     ),
     promise(
         "8.2-counts",

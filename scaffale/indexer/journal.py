@@ -65,6 +65,12 @@ def pending(connection: apsw.Connection, committed: int) -> int:
     )
 
 
+def pending_owners(connection: apsw.Connection, committed: int) -> set[int]:
+    """Whom those changes are about."""
+    rows = connection.execute("SELECT DISTINCT owner FROM journal WHERE seq > ? AND scan IS NOT NULL", (committed,))
+    return {owner for (owner,) in rows}
+
+
 def has_unfinished(connection: apsw.Connection, identity: str, but: int) -> bool:
     """Whether lines of other scans than `but` may wait for a commit of the index: of one that runs, or that died."""
     return bool(

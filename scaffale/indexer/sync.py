@@ -100,6 +100,23 @@ class Projection:
         reason = BUILDING if self._writable() and not self._rests() else WITHOUT_INDEX
         return Answer(self._search_store(query, filter, k, exclude), 0, (*self.warnings(), reason))
 
+    def renew(self, owners: Collection[int]) -> set[int]:
+        """Show these owners as they are in the store now, though the scan that changed them has not answered yet.
+
+        Returns the others that wait for that answer: what the index holds of them is out of date, too.
+        """
+        with self._guard:
+            handle = self._handle
+            level = handle.level() if handle else None
+            if handle is None or level is None:
+                return set()
+            with self._database.read() as connection:
+                head = journal.head(connection, self._database.uuid)
+                passages = self._source.passages(connection, list(owners))
+                behind = journal.pending_owners(connection, self.committed())
+            handle.overlay([(head.seq, owner, passages.get(owner, ())) for owner in owners], level)
+        return behind.difference(owners)
+
     def stems(self, text: str) -> list[str]:
         """The terms of a text as the serving engine may have them, in English passages or Italian; for snippets."""
         handle = self._handle

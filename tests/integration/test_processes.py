@@ -235,6 +235,30 @@ def test_during_a_scan_others_see_documents_or_how_many_they_do_not_see_yet(tmp_
         assert behind, "no search fell into the scan"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ["server", "command"])
+def test_during_a_scan_of_changed_documents_they_do_not_vanish(tmp_path, engine_name, role):
+    """The index has their old sections, the store their new ones: others find the new, or are told how many they miss."""
+    count = 1_500
+    notes = write_notes(tmp_path / "notes", count, "harbour")
+    with Workers(2, tmp_path, engine_name, role) as workers:
+        scanner, other = workers
+        scanner.ask("docs", "scan_folder", folder_path=str(notes), shelf="notes")
+        write_notes(notes, count, "harbour and lighthouse")
+        scanner.say("docs", "scan_folder", folder_path=str(notes), shelf="notes")
+        behind = 0
+        while not scanner.has_answered():
+            answer = other.ask("docs", "search", query="harbour", limit=20)
+            assert len(answer["results"]) == 20
+            assert answer["matching_sections"] + answer["lag"] >= count
+            assert all("harbour" in hit["snippet"] for hit in answer["results"])
+            behind += answer["lag"] > 0
+        assert scanner.hear()["changed"] == count
+        for answer in workers.all_ask("docs", "search", query="lighthouse", limit=1):
+            assert (answer["matching_sections"], answer["lag"]) == (count, 0)
+        assert behind, "no search fell into the scan"
+
+
 def test_changes_and_removals_of_documents_reach_the_others(tmp_path, engine_name, writer_lock):
     notes = write_notes(tmp_path / "notes", 8, "harbour")
     with Workers(3, tmp_path, engine_name) as workers:

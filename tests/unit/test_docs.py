@@ -856,6 +856,30 @@ def test_changes_of_a_scan_that_died_are_told_as_lag_and_brought_in(open_docs, f
     assert (names(level), level.lag) == (["a.md"], 0)
 
 
+def test_documents_that_a_running_scan_has_changed_are_found_as_they_are_now(open_docs, folder):
+    docs = open_docs()
+    for n in range(30):
+        write(folder, f"{n}.md", f"# Note {n}\n\nword of old\n")
+    on_shelf(docs, folder)
+    database, _ = docs._open()
+    with database.write() as connection:  # as the scan stores a batch
+        for document in range(1, 26):
+            connection.execute("DELETE FROM sections WHERE document_id = ?", (document,))
+            connection.execute(
+                "INSERT INTO sections (document_id, level, heading_path, start_line, end_line, body)"
+                " VALUES (?, 1, 'Note', 1, 3, '# Note\n\nword of new\n')",
+                (document,),
+            )
+        journal.append_all(connection, range(1, 26), 12345)
+    found = docs.search(query="word", limit=10)
+    assert len(found.results) == 10
+    assert found.lag == 25
+    assert all("of new" in hit.snippet or hit.id > 25 for hit in found.results)
+    docs.maintain()
+    found = docs.search(query="word", limit=100)
+    assert (len(found.results), found.matching_sections, found.lag) == (30, 30, 0)
+
+
 @pytest.mark.parametrize("changed", [False, True], ids=["nothing new", "something new"])
 def test_the_next_scan_brings_in_what_a_scan_that_died_left(open_docs, folder, changed):
     docs = open_docs()
