@@ -160,6 +160,7 @@ def start(folder: str, size: int) -> Iterator[Figure]:
     if os.path.exists(script):
         program = [script]
     environ = {**os.environ, "HOME": folder}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its byte code
     subprocess.run([*program, "scan", notes], check=True, env=environ, stdout=subprocess.DEVNULL)
     empty, ours = server_cpu([[sys.executable, "-c", raw.EMPTY_SERVER], [*program, "serve"]], 7, environ)
     yield Figure("stdio server to its first tools/list / empty server", ours / empty, 1.15,
