@@ -372,7 +372,7 @@ class Docs:
         return DocsStatus(
             self._settings.docs_db_path,
             store is not None,
-            {"fts": self._engine() != "like", "vector": False},
+            {"fts": self._engine() != "like", "lexical_backend": self._engine(), "vector": False},
             counts,
             self._engine(),
             index,

@@ -100,7 +100,7 @@ class DocsStatus(NamedTuple):
 
     db_path: str
     exists: bool
-    features: dict[str, bool]
+    features: dict[str, bool | str]
     counts: dict[str, int]
     lexical_backend: str
     index_lag: dict[str, int]

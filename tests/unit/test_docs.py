@@ -809,7 +809,7 @@ def test_status_tells_what_there_is_and_what_serves(docs, folder, engine_name):
     status = docs.feature_status()
     assert status.exists
     assert status.lexical_backend == engine_name
-    assert status.features == {"fts": engine_name != "like", "vector": False}
+    assert status.features == {"fts": engine_name != "like", "lexical_backend": engine_name, "vector": False}
     assert status.counts == {"shelves": 1, "documents": 1, "sections": 2, "tags": 2, "scan_sources": 1}
     assert status.index_lag["unsearchable"] == 0
     assert re.fullmatch(r"3\.\d+\.\d+", status.sqlite_version)
