@@ -413,12 +413,21 @@ class Docs:
 
     def _open(self) -> tuple[Database, Projection]:
         with self._opening:
+            if self._database and not self._database.is_current():
+                self._let_go(self._database)
             if self._database is None or self._projection is None:
                 self._database = Database(self._settings.docs_db_path, shelves.SCHEMA)
                 self._projection = Projection(
                     DocsSource(self._database), self._settings.docs_lexical_backend, background=self._background
                 )
             return self._database, self._projection
+
+    def _let_go(self, database: Database) -> None:
+        """Raise, once, for a store that was taken away while it was open; the next call opens what lies there then."""
+        projection, self._database, self._projection = self._projection, None, None
+        if projection:
+            projection.close()
+        raise database.taken_away()
 
     def _store(self, shelf: str | None = None) -> tuple[Database, Projection] | None:
         """Store and projection, or `None` while nothing was ever scanned; then a named `shelf` is `NotFound`."""

@@ -124,6 +124,12 @@ GROUND_RULES = (
         SYNC + "test_where_no_index_can_be_made_the_store_itself_is_searched",
     ),
     promise(
+        "1.2-taken-away",
+        "Nothing is acknowledged into a store file that was removed or replaced under a running server.",
+        MEMORY + "test_nothing_is_written_into_a_store_that_was_taken_away",
+        DOCS + "test_nothing_is_written_into_a_store_that_was_taken_away",
+    ),
+    promise(
         "1.2-own-writes",
         "What is acknowledged is found by the next search.",
         SYNC + "test_a_write_is_found_by_every_handle_before_any_commit",

@@ -79,6 +79,7 @@ class Database:
         self._local = threading.local()
         self._connections: dict[threading.Thread, apsw.Connection] = {}
         self._guard = threading.Lock()
+        self._file: tuple[int, int] | None = None
         self.uuid = ""
         self.report: str | None = None  # what opening did to the file, when it did something that people want to know
         if not exists(self.path):
@@ -90,6 +91,7 @@ class Database:
                 connection = self.connection
                 self._migrate(connection)
                 self.uuid = connection.execute("SELECT value FROM store WHERE key = 'uuid'").get
+            self._file = _identity(self.path)
         except BaseException:
             self.close()
             raise
@@ -122,6 +124,18 @@ class Database:
     def border(self) -> Border:
         """`with database.border():` around a single statement on `connection`: its failures in our own words."""
         return Border(self.path)
+
+    def is_current(self) -> bool:
+        """Whether the file that was opened still lies at the path. One that was removed or replaced takes every write
+        that it gets with it."""
+        return _identity(self.path) == self._file
+
+    def taken_away(self) -> StoreUnreadable:
+        """What to raise when the file is not current."""
+        return StoreUnreadable(
+            f"{self.path} was removed or replaced while it was open; nothing was read or written. The next call goes on with"
+            " what lies there now: if that was not meant, restore a backup first."
+        )
 
     def checkpoint(self) -> None:
         """Move the WAL into the database file, without waiting for readers. For idle moments."""
@@ -381,6 +395,15 @@ def exists(path: str) -> bool:
     except OSError as error:
         raise StoreUnreadable(f"{path} cannot be looked at: {error.strerror}") from error
     return True
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """What tells the file at the path from any that takes its place."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
 
 
 def _create_private(path: str) -> None:

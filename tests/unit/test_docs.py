@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scaffale import backends
 from scaffale import docs as room
 from scaffale.docs import Docs
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, StoreUnreadable
 from scaffale.indexer import journal, markdown
 
 OLD_NS = 1_600_000_000_000_000_000
@@ -952,3 +952,18 @@ def test_a_context_manager_closes_the_store(make_settings, folder):
     assert docs._database is None
     assert names(docs.search(query="word")) == ["a.md"]
     docs.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an open file cannot be removed there")
+def test_nothing_is_written_into_a_store_that_was_taken_away(open_docs, folder):
+    docs = open_docs(background=True)
+    write(folder, "a.md", "# A\n\nlock\n")
+    on_shelf(docs, folder)
+    path = docs.feature_status().db_path
+    for each in (path, f"{path}-wal", f"{path}-shm"):
+        os.unlink(each)
+    with pytest.raises(StoreUnreadable, match="removed or replaced"):
+        on_shelf(docs, folder)
+    assert docs.list_shelves().shelves == ()
+    assert on_shelf(docs, folder).new == 1
+    assert len(docs.search(query="lock").results) == 1

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from scaffale import backends
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy, StoreUnreadable
 from scaffale.indexer import clock, entries
 from scaffale.model import CONCEPT, STATUSES, VERIFICATION_HINT, EntryDraft
 
@@ -47,6 +47,28 @@ def test_an_entry_that_is_kept_is_acknowledged_whatever_becomes_of_the_look_up_a
     added = keep(memory)
     assert any("somebody else is at it" in warning for warning in added.warnings)
     assert memory.read_entry(entry_id=added.entry_id, project_id="p").entry.status == "active"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="an open file cannot be removed there")
+@pytest.mark.parametrize("background", [False, True])
+def test_nothing_is_written_into_a_store_that_was_taken_away(open_memory, background):
+    memory = open_memory(background=background)
+    path = memory.status().db_path
+    first = keep(memory, "The first lock entry.")
+    copy = f"{path}.copy"
+    memory._open()[0].copy(copy)
+    for each in (path, f"{path}-wal", f"{path}-shm"):
+        os.unlink(each)
+    with pytest.raises(StoreUnreadable, match="removed or replaced"):
+        keep(memory, "A lock entry for nobody.")
+    second = keep(memory, "The first lock entry of a new store.")
+    assert ids(memory.search(query="lock", project_id="p")) == [second.entry_id]
+    for each in (f"{path}-wal", f"{path}-shm"):
+        os.unlink(each)
+    os.replace(copy, path)  # a backup comes back under a running server
+    with pytest.raises(StoreUnreadable, match="removed or replaced"):
+        memory.search(query="lock", project_id="p")
+    assert ids(memory.search(query="lock", project_id="p")) == [first.entry_id]
 
 
 # --- adding ------------------------------------------------------------------------------------------------------------
