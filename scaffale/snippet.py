@@ -70,10 +70,10 @@ class Highlighter:
                         found.append((at - 1, end - 1, stem))
                         left -= 1
                 at = haystack.find(prefix, end)
-        if not haystack.isascii():
-            found += self._spelled_out(haystack)
-        if self._symbols:
-            found += [each for each in symbols(text[:_SCANNED]) if each[2] in self._symbols]
+        if not self._symbols and haystack.isascii():
+            return sorted(found)  # each begins like another stem: none can lie in another
+        found += self._spelled_out(haystack)
+        found += [each for each in symbols(text[:_SCANNED]) if each[2] in self._symbols]
         return _apart(found)
 
     def _spelled_out(self, haystack: str) -> list[tuple[int, int, str]]:
