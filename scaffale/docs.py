@@ -107,6 +107,8 @@ class Docs:
             page = hall.search_owners(projection, query_, wanted, limit, offset, lambda ids: _places(database, ids), behind)
             with database.read() as connection:
                 rows = shelves.rows(connection, [hit.id for hit in page.hits])
+                tags_of = shelves.tags_of(connection, [hit.owner for hit in page.hits]) if include_tags else {}
+                names = tuple(each.name for each in shelves.list_shelves(connection)) if not page.hits else None
             outdated = {hit.owner for hit in page.hits if hit.id not in rows}
             if outdated:  # a scan that runs has changed them, and more
                 renewed |= outdated
@@ -115,9 +117,6 @@ class Docs:
                 behind = set()
             else:
                 break
-        with database.read() as connection:
-            tags_of = shelves.tags_of(connection, [hit.owner for hit in page.hits]) if include_tags else {}
-            names = tuple(each.name for each in shelves.list_shelves(connection)) if not page.hits else None
         highlighter = Highlighter(hall.stems(projection, query_), projection.stems)
         results = [
             _hit(rows[hit.id], hit.score, highlighter, tags_of.get(hit.owner), explain=explain)
