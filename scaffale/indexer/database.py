@@ -138,8 +138,8 @@ class Database:
         )
 
     def checkpoint(self) -> None:
-        """Move the WAL into the database file, without waiting for readers. For idle moments."""
-        with self.border():
+        """Move the WAL into the database file, without waiting for readers, or for whoever is doing so. For idle moments."""
+        with self.border(), suppress(apsw.BusyError):
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def copy(self, path: str) -> None:

@@ -289,6 +289,19 @@ def test_closing_leaves_a_statement_that_runs_to_its_thread(database):
     assert names(database) == ["one"]
 
 
+def test_a_checkpoint_that_another_is_making_is_left_to_it(database, monkeypatch):
+    class Busy:
+        def wal_checkpoint(self, mode):
+            raise apsw.BusyError("database is locked")
+
+    put(database, "one")
+    with monkeypatch.context() as patched:
+        patched.setattr(database._local, "connection", Busy())
+        database.checkpoint()
+    database.checkpoint()
+    assert names(database) == ["one"]
+
+
 def test_damage_is_told_and_a_sound_file_says_nothing(database, path):
     for n in range(200):
         put(database, f"name {n} " + "filler " * 30)
