@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scaffale import search as hall
 from scaffale.answers.memory import (
     AddedEntry,
+    Bound,
     EntryAnswer,
     EntryPage,
     Invalidated,
@@ -280,6 +281,29 @@ class Memory:
             resolved.project.id, entry_id, row.entry.status, "invalidated", at, changed,
             (*resolved.warnings, *warnings, *trail.warnings),
         )  # fmt: skip
+
+    def bind_project(self, *, actor: str, project_path: str, project_id: str | None = None) -> Bound:
+        """A person says that the folder belongs to the project that its `.env` claims, or to the one of `project_id`.
+
+        Asked for where `MEMORY_PROJECT_BINDING=strict`; no tool of agents does this.
+        """
+        said = {"project_path": project_path}
+        with _Audited(self, "project_bind", actor, project_id, said) as trail:
+            resolved = trail.resolved = projects.resolve(
+                self._settings._replace(project_binding="warn"),
+                project_path=project_path,
+                project_id=project_id,
+                known=self._known if self._store() else None,
+            )
+            project, folder = resolved.project, resolved.project.canonical_path or ""
+            if not project.known:
+                raise NotFound(f"no project {project.id} in memory yet: the first entry binds its folder", project_id=project.id)
+            with self._open()[0].write() as connection:
+                known = projects.find(connection, project.id)
+                changed = known is not None and folder not in known.folders
+                projects.bind(connection, project.id, folder)
+                trail.done(connection, result={"folder": folder, "changed": changed})
+        return Bound(project.id, folder, changed, trail.warnings)
 
     def list_scopes(self, **where: Any) -> Names:  # noqa: ANN401  (the arguments of `_list`)
         """The scopes in use. Arguments: `project_path`, `project_id`, `status` (default active)."""
@@ -593,7 +617,7 @@ class _Audited:
     def __enter__(self) -> _Audited:
         return self
 
-    def done(self, connection: apsw.Connection, *, entry_id: str, result: dict[str, Any]) -> None:
+    def done(self, connection: apsw.Connection, *, result: dict[str, Any], entry_id: str | None = None) -> None:
         self._entry_id = entry_id
         self._record(connection, "ok", None, result)
 

@@ -405,6 +405,8 @@ CONFIGURATION = (
         "MEMORY_PROJECT_BINDING=strict refuses it until a person binds it.",
         PROJECTS + "test_strict_binding_refuses_until_a_person_binds",
         PROJECTS + "test_an_env_cannot_loosen_the_binding",
+        MEMORY + "test_a_person_binds_a_folder_that_claims_a_known_project",
+        MEMORY + "test_a_folder_is_bound_to_nothing_that_memory_does_not_know",
     ),
     promise(
         "2.2-domain",

@@ -88,6 +88,15 @@ class Invalidated(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class Bound(NamedTuple):
+    """The folder now belongs to the project; `changed` is false when it did already."""
+
+    project_id: str
+    folder: str
+    changed: bool
+    warnings: tuple[str, ...]
+
+
 class Names(NamedTuple):
     """Scopes, topics or tags in use, most used first."""
 

@@ -152,7 +152,7 @@ def _claim(stored: Known, folder: str, *, strict: bool) -> str:
         f" (bound to it: {bound})"
     )
     if strict:
-        raise Conflict(f"{text}; a person must bind it: scaffale project bind", project_id=stored.project.id)
+        raise Conflict(f"{text}; a person must bind it: scaffale project bind --project {folder}", project_id=stored.project.id)
     return f"{text}; if that is not intended, give an explicit project_id"
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from scaffale import backends
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy, StoreUnreadable
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected, StoreBusy, StoreUnreadable
 from scaffale.indexer import clock, entries
 from scaffale.model import CONCEPT, STATUSES, VERIFICATION_HINT, EntryDraft
 
@@ -633,3 +633,31 @@ def test_nobody_pages_without_end(open_memory):
     with pytest.raises(InvalidParam, match="offset"):
         memory.search(query="lock", project_id="p", offset=9_999, limit=10)
     assert memory.search(query="lock", project_id="p", offset=9_990, limit=10).results == ()
+
+
+# --- binding -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_person_binds_a_folder_that_claims_a_known_project(open_memory, tmp_path):
+    claimant = tmp_path / "claimant"
+    claimant.mkdir()
+    (claimant / ".env").write_text("MEMORY_PROJECT_ID=p\n")
+    memory = open_memory(MEMORY_PROJECT_BINDING="strict")
+    keep(memory)
+    with pytest.raises(Conflict, match=f"scaffale project bind --project {claimant}"):
+        memory.search(query="lock", project_path=str(claimant))
+    bound = memory.bind_project(actor="me", project_path=str(claimant))
+    assert (bound.project_id, bound.folder, bound.changed) == ("p", str(claimant), True)
+    assert len(memory.search(query="lock", project_path=str(claimant)).results) == 1
+    assert not memory.bind_project(actor="me", project_path=str(claimant)).changed
+    assert [(row[0], row[1], row[3], row[4]) for row in audit_rows(memory)][-2:] == [("project_bind", "p", "me", "ok")] * 2
+
+
+def test_a_folder_is_bound_to_nothing_that_memory_does_not_know(open_memory, tmp_path):
+    memory = open_memory()
+    with pytest.raises(NotFound, match="pathhash:"):
+        memory.bind_project(actor="me", project_path=str(tmp_path))
+    assert not memory.status().exists
+    keep(memory)
+    with pytest.raises(NotFound, match="no project q"):
+        memory.bind_project(actor="me", project_path=str(tmp_path), project_id="q")

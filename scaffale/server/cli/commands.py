@@ -528,6 +528,20 @@ def _invalidate(arguments: Arguments, output: Output) -> int:
     return DONE
 
 
+def _bind_arguments(parser: argparse.ArgumentParser) -> None:
+    _project_arguments(parser, cross=False)
+
+
+def _bind(arguments: Arguments, output: Output) -> int:
+    given = {"project_path": os.path.abspath(arguments.project or "."), "project_id": arguments.project_id}
+    with _memory() as memory:
+        answer = memory.bind_project(actor=_login(), **given)
+    output.answer(
+        answer, lambda done: output.line(f"{done.folder} {'now belongs' if done.changed else 'belongs'} to {done.project_id}")
+    )
+    return DONE
+
+
 def _names_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--status", default="active", choices=WHICH, help="of entries of this status (default: active)")
     parser.add_argument("--scope")
@@ -775,5 +789,11 @@ COMMANDS = {
     "memory scopes": Command("the scopes in use", "scaffale memory scopes", _names_arguments, _names("list_scopes")),
     "memory topics": Command("the topics in use", "scaffale memory topics", _names_arguments, _names("list_topics")),
     "memory tags": Command("the tags in use", "scaffale memory tags", _names_arguments, _names("list_tags")),
+    "project bind": Command(
+        "say that a folder belongs to the project that its .env claims",
+        "scaffale project bind --project ~/work/app",
+        _bind_arguments,
+        _bind,
+    ),
 }  # fmt: skip
 GROUPS = {name.split()[0] for name in COMMANDS if " " in name}

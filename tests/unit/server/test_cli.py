@@ -438,6 +438,18 @@ def test_an_entry_is_read_by_id_and_by_uri(run, entry):
     assert run("read", entry, "--json").data["entry"]["content"] == "The frobnicator needs care."
 
 
+def test_a_folder_is_bound_to_the_project_that_it_claims(run, home, monkeypatch):
+    monkeypatch.setenv("MEMORY_PROJECT_BINDING", "strict")
+    assert run("add", "The frobnicator.", "--topic", "t", "--scope", "s", "--project-id", "shared").code == 0
+    (home / "project" / ".env").write_text("MEMORY_PROJECT_ID=shared\n", encoding="utf-8")
+    refused = run("search", "frobnicator", "--memory")
+    assert refused.code == 4
+    assert f"scaffale project bind --project {home / 'project'}" in refused.err
+    assert run("project", "bind").out == f"{home / 'project'} now belongs to shared\n"
+    assert run("project", "bind", "--json").data["changed"] is False
+    assert "frobnicator" in run("search", "frobnicator", "--memory").out
+
+
 def test_an_entry_of_another_project_is_not_found_but_the_way_to_it_is_told(run, entry, home, monkeypatch):
     (home / "elsewhere").mkdir()
     monkeypatch.chdir(home / "elsewhere")
