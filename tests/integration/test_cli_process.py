@@ -166,6 +166,18 @@ def test_ctrl_c_during_a_scan_leaves_whole_documents_and_the_next_scan_goes_on(r
     assert (found["matching_sections"], found["lag"]) == (count, 0)
 
 
+def test_output_that_cannot_be_written_and_a_folder_that_is_gone_are_told(run, tmp_path):
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "w") as full:
+            said = run("--help", capture_output=False, stdout=full, stderr=subprocess.PIPE)
+        assert (said.returncode, said.stderr) == (74, "scaffale: the system refused: No space left on device\n")
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    said = run("status", cwd=gone, preexec_fn=lambda: os.rmdir(gone))
+    assert said.returncode == 74
+    assert said.stderr == "scaffale: the system refused: No such file or directory\n"
+
+
 def test_standard_streams_may_be_closed(environment, tmp_path):
     shell = f"'{sys.executable}' -m scaffale.server.cli status"
     for closing in (">&-", "2>&-", "<&-"):

@@ -5,7 +5,7 @@ It starts fast because it must: agents and scripts call it in loops. So it is `a
 are imported only when a person is looking. The MCP SDK is imported by `serve` alone.
 
 Exit codes: 0 done · 1 done in part, or a check found something · 2 an argument was refused · 3 not found · 4 in the way
-of something else · 5 the store cannot be used now · 70 a defect of ours · 130 interrupted.
+of something else · 5 the store cannot be used now · 70 a defect of ours · 74 the system refused · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -53,8 +53,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UnicodeError:
         output.error(InvalidParam("an argument, or what came in, is not valid Unicode; nothing was written"))
         return EXIT_CODES["INVALID_PARAM"]
+    except OSError as error:
+        return _refused_by_the_system(error)
     except Exception:
         return _defect(output)
+
+
+def _refused_by_the_system(error: OSError) -> int:
+    """The output that cannot be written, the folder one stands in that is gone. Only stderr is left to say so."""
+    what = f" ({error.filename})" if error.filename else ""
+    sys.stderr.write(f"scaffale: the system refused: {error.strerror}{what}\n")
+    return 74
 
 
 def _defect(output: Output) -> int:
@@ -71,13 +80,14 @@ def _defect(output: Output) -> int:
 def entry() -> None:
     """What the console script calls."""
     _stand_in_for_closed_streams()
-    os.umask(0o077)  # whatever is made from here on, stores, indexes and exports, is the user's own
     os.umask(0o077)  # stores, indexes and exports are for their owner's eyes
     code = main()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         sys.stderr.close()
+    except OSError as error:
+        code = code or _refused_by_the_system(error)
     # Nothing is left to do: halls are closed, output is flushed. Taking the interpreter apart would cost an eighth of a search.
     os._exit(code)
 
