@@ -98,6 +98,8 @@ def _warnings(given: Sequence[str], truncated: bool, query: Query, lag: int) -> 
     warnings = list(given)
     if truncated:
         warnings.append("ties_truncated: very many passages match equally well; their order stops at the first few thousand")
+    if not query.terms:
+        warnings.append("the query holds no letter and no digit: there is nothing to look for")
     if query.cut:
         warnings.append("the query was too long and was cut")
     if lag:

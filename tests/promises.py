@@ -228,6 +228,7 @@ GROUND_RULES = (
         "1.5-empty",
         "An empty result is empty; nothing is invented.",
         MEMORY + "test_nothing_found_says_what_exists",
+        MEMORY + "test_a_query_without_a_word_finds_nothing_and_says_why",
         DOCS + "test_nothing_found_says_what_there_is",
     ),
     promise(

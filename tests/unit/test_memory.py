@@ -635,6 +635,15 @@ def test_nobody_pages_without_end(open_memory):
     assert memory.search(query="lock", project_id="p", offset=9_990, limit=10).results == ()
 
 
+def test_a_query_without_a_word_finds_nothing_and_says_why(memory):
+    keep(memory, "The arrow -> points on.")
+    for query in ("->", "&& ||", "…"):
+        found = memory.search(query=query, project_id="p")
+        assert (found.results, found.total) == ((), 0)
+        assert found.warnings == ("the query holds no letter and no digit: there is nothing to look for",)
+    assert memory.search(query=" ", project_id="p").warnings == ()
+
+
 # --- binding -----------------------------------------------------------------------------------------------------------
 
 
