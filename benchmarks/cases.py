@@ -25,6 +25,7 @@ NOW = "2026-01-01T00:00:00.000Z"
 WORDS = 4
 QUERIES = 200
 TAIL = 64
+P99_SLACK = 0.5  # two or three times of a run decide a p99: it wanders more than a median
 
 
 def settings(folder: str, **environ: str) -> Settings:
@@ -101,7 +102,7 @@ def search(folder: str, size: int) -> Iterator[Figure]:
         )
         arms = show(("bare p50", median(b)), ("ours p50", median(o)), ("bare p99", p99(b)), ("ours p99", p99(o)))
         yield Figure(f"search {size}, tail {tail}: p50 / bare Tantivy", median(o) / median(b), goal, arms=arms)
-        yield Figure(f"search {size}, tail {tail}: p99 / bare Tantivy", p99(o) / p99(b), goal, arms=arms)
+        yield Figure(f"search {size}, tail {tail}: p99 / bare Tantivy", p99(o) / p99(b), goal, slack=P99_SLACK, arms=arms)
     o, f = interleaved([lambda n: ours(mixed[n]), lambda n: fts5.search(mixed[n], *where)], len(mixed) // 2)
     yield Figure(f"search {size}, 2-8 words: p50 / one FTS5 statement", median(o) / median(f), 0.2 if size >= 100_000 else 0.6,
                  arms=show(("FTS5", median(f)), ("ours", median(o))))  # fmt: skip
@@ -127,7 +128,7 @@ def tail(folder: str, size: int) -> Iterator[Figure]:
         some = measured()
         arms = show(("none", median(none)), (str(changes), median(some)))
         yield Figure(f"search {size}, tail {changes} / no tail: p50", median(some) / median(none), goal, arms=arms)
-        yield Figure(f"search {size}, tail {changes} / no tail: p99", p99(some) / p99(none), goal, arms=arms)
+        yield Figure(f"search {size}, tail {changes} / no tail: p99", p99(some) / p99(none), goal, slack=P99_SLACK, arms=arms)
     memory.close()
 
 
