@@ -39,6 +39,8 @@ REST_SECONDS = 30.0  # after an index could not be written: a full disk is not h
 OVERLAY_LIMIT = 256  # beyond it a search without a background thread commits first, when the lock is free
 REFRESH_AT = 16  # overlaid owners; then it is worth asking whether somebody has committed them
 BATCH = 256
+_WORDS_KNOWN = 20_000  # whose stems are kept at hand, when they are no longer than that:
+_WORD_MOST = 40
 
 
 class Source(Protocol):
@@ -73,6 +75,7 @@ class Projection:
         self.engine = backends.lexical(choice)
         self._guard = threading.RLock()
         self._handle: LexicalIndex | None = None
+        self._stems: dict[str, list[str]] = {}  # of words met; an engine stems a word alike for good
         self._generation = 0
         self._scanned = 0
         self._refreshed = 0.0
@@ -119,9 +122,18 @@ class Projection:
 
     def stems(self, text: str) -> list[str]:
         """The terms of a text as the serving engine may have them, in English passages or Italian; for snippets."""
-        handle = self._handle
-        text = plain(text)
-        return [*handle.stems(text), *handle.stems(italian(text))] if handle else []
+        stems = self._stems.get(text)
+        if stems is None:
+            handle = self._handle
+            if handle is None:
+                return []
+            written = plain(text)
+            stems = [*handle.stems(written), *handle.stems(italian(written))]
+            if len(text) <= _WORD_MOST:
+                if len(self._stems) >= _WORDS_KNOWN:
+                    self._stems.clear()
+                self._stems[text] = stems
+        return stems
 
     def lag(self) -> dict[str, int]:
         """`uncommitted`: changes that searches show from memory; `unsearchable`: changes of running scans."""
