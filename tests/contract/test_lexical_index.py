@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+from damage import replace
 
 from scaffale.backends.brute import search_passages
 from scaffale.backends.ports import WriterBusy
@@ -301,19 +302,20 @@ def test_damage_that_a_search_may_not_notice_is_found_by_verifying(engine, tmp_p
         if file.name == "meta.json" and kind == "a bit":
             continue  # text: a letter of a comment tells nobody anything
         middle = len(whole) // 2
-        file.write_bytes(
+        replace(
+            file,
             {
                 "a bit": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :],
                 "a run": whole[:middle] + bytes(byte ^ 0x55 for byte in whole[middle : middle + 48]) + whole[middle + 48 :],
                 "half": whole[:middle],
                 "nothing": b"",
-            }[kind]
+            }[kind],
         )
         try:
             with pytest.raises(IndexUnusable):
                 engine.open(str(tmp_path / "index")).verify(deep=True)
         finally:
-            file.write_bytes(whole)
+            replace(file, whole)
     engine.open(str(tmp_path / "index")).verify(deep=True)
 
 
@@ -324,6 +326,6 @@ def test_garbage_in_the_folder_is_unusable_not_a_crash(engine, tmp_path):
     index.close()
     for file in folder.iterdir():
         if file.is_file() and not file.name.endswith(".lock"):
-            file.write_bytes(b"\x00garbage" * 64)
+            replace(file, b"\x00garbage" * 64)
     with pytest.raises(IndexUnusable):
         commit(engine.open(str(folder)), CORPUS)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from damage import replace
 
 from scaffale import backends
 from scaffale.backends import sqlite_file
@@ -145,7 +146,7 @@ def test_a_damaged_index_is_built_anew_with_a_warning(database, make_projection)
     make_projection().catch_up()
     for file in Path(database.path + ".index").rglob("*"):
         if file.is_file() and not file.name.endswith(".lock"):
-            file.write_bytes(b"\x00garbage" * 64)
+            replace(file, b"\x00garbage" * 64)
     projection = make_projection()
     answer = projection.search(parse("note"), Filter(), 10)
     assert sorted(hit.id for hit in answer.found.hits) == rids
@@ -155,13 +156,14 @@ def test_a_damaged_index_is_built_anew_with_a_warning(database, make_projection)
 
 
 def harm(database):
-    """Damage that searches may not notice: a few bytes in the pages of every large file."""
+    """Damage that searches may not notice: a few bytes in the pages of every large file, which stays as long as it is."""
     for file in Path(database.path + ".index").rglob("*"):
         if file.is_file() and file.stat().st_size > 1_000 and file.name != "meta.json":
             data = bytearray(file.read_bytes())
             for start in range(min(6_000, len(data) // 2), len(data), 4_096):
                 data[start : start + 8] = bytes(byte ^ 0x11 for byte in data[start : start + 8])
-            file.write_bytes(data)
+            with file.open("r+b") as opened:
+                opened.write(data)
 
 
 def test_maintenance_finds_damage_that_searches_do_not_notice(database, make_projection, engine_name):
@@ -246,7 +248,7 @@ def test_while_another_process_builds_the_store_itself_is_searched(database, mak
     make_projection().catch_up()
     for file in Path(database.path + ".index").rglob("*"):
         if file.is_file() and not file.name.endswith(".lock"):
-            file.write_bytes(b"\x00garbage" * 64)
+            replace(file, b"\x00garbage" * 64)
     engine = backends.lexical(engine_name)
     builder = engine.open(os.path.join(database.path + ".index", f"{engine.identity}-2"))
     with builder.writer():

@@ -9,6 +9,7 @@ import stat
 import sys
 
 import pytest
+from damage import replace
 
 from scaffale.docs import Docs
 from scaffale.errors import ScaffaleError, StoreUnreadable
@@ -650,7 +651,7 @@ def test_doctor_finds_a_damaged_index_and_maintenance_mends_it(run, shelf, home)
     (file,) = (home / ".mcp-servers" / "docs").rglob("*.term")
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
-    file.write_bytes(data)
+    replace(file, data)
     said = run("doctor")
     assert said.code == 1
     assert f"{file.name} is not as it was written\tscaffale maintain builds it anew" in said.out
