@@ -167,10 +167,15 @@ def start(folder: str, size: int) -> Iterator[Figure]:
     empty, ours = server_cpu([[sys.executable, "-c", raw.EMPTY_SERVER], [*program, "serve"]], 7, environ)
     yield Figure("stdio server to its first tools/list / empty server", ours / empty, 1.15,
                  arms=show(("empty", empty), ("ours", ours)))  # fmt: skip
-    bare, ours = process_cpu(
-        [[sys.executable, "-c", raw.IMPORT_ENGINES], [*program, "search", "--docs", "return the value"]], 15, env=environ
+    keep = [*program, "add", "The value is returned at once.", "--topic", "t", "--scope", "s", "--project-id", "p"]
+    subprocess.run(keep, check=True, env=environ, stdout=subprocess.DEVNULL)
+    search = [*program, "search", "return the value"]
+    bare, documents, both = process_cpu(
+        [[sys.executable, "-c", raw.IMPORT_ENGINES], [*search, "--docs"], [*search, "--project-id", "p"]], 15, env=environ
     )
-    yield Figure("scaffale search / import apsw, tantivy", ours / bare, 2.5, arms=show(("import", bare), ("ours", ours)))
+    for what, ours in (("--docs", documents), ("of both domains", both)):
+        arms = show(("import", bare), ("ours", ours))
+        yield Figure(f"scaffale search {what} / import apsw, tantivy", ours / bare, 2.5, arms=arms)
 
 
 def visibility(folder: str, size: int) -> Iterator[Figure]:
