@@ -39,7 +39,7 @@ def add(folder: str, size: int) -> Iterator[Figure]:
     bare = raw.entry_store(os.path.join(folder, "bare.sqlite"))
     memory = Memory(settings(folder))
     whole = Memory(settings(os.path.join(folder, "whole")))
-    whole._similar = lambda *_: ()  # type: ignore[method-assign]  (looked up after the commit; measured apart)
+    whole._similar = lambda *_: ()  # type: ignore[method-assign]  (looked up after the commit: no part of this figure)
     database, _ = memory._open()
     project = Project("project")
     key = audit.store_key(database.connection)
