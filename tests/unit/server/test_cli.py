@@ -242,7 +242,7 @@ def test_files_that_are_not_taken_are_named_up_to_a_number(run, notes, monkeypat
     assert said.code == 0
     assert f"  {notes}/large0.md: " in said.err
     assert said.err.count("large") == 4
-    monkeypatch.setattr(commands, "MOST_NAMED", 1)
+    monkeypatch.setattr("scaffale.server.cli.commands.docs.MOST_NAMED", 1)
     said = run("scan", notes)
     assert said.err.count("large") == 1
     assert "and 3 more; --json names them all" in said.err

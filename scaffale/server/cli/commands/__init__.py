@@ -1,0 +1,176 @@
+"""The commands, one row of `COMMANDS` each: its help, an example, and the module of this package that carries it out.
+
+Only the module of the called command is imported, and only its parser is built.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from scaffale.errors import InvalidParam
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scaffale.server.cli.output import Output
+
+    Arguments = argparse.Namespace
+
+DONE, PARTLY = 0, 1
+WHICH = ("active", "superseded", "archived", "invalidated", "any")
+
+
+class Command(NamedTuple):
+    """A command. `room:verb` names the module here and the function in it; `verb_arguments` adds what it takes, if anything."""
+
+    help: str
+    example: str
+    at: str
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what the command takes."""
+        room, verb = self._found()
+        add = getattr(room, f"{verb}_arguments", None)
+        if add:
+            add(parser)
+
+    def run(self, arguments: Arguments, output: Output) -> int:
+        """Do it, and return the exit code."""
+        room, verb = self._found()
+        code: int = getattr(room, verb)(arguments, output)
+        return code
+
+    def _found(self) -> tuple[Any, str]:
+        room, _, verb = self.at.partition(":")
+        name = f"{__name__}.{room}"
+        __import__(name)
+        return sys.modules[name], verb
+
+
+def run(arguments: Sequence[str], output: Output) -> int:
+    """Find the command, parse its arguments, run it."""
+    rest = list(arguments)
+    _drop_json(rest)
+    if rest[:1] == ["help"]:  # `help search` is `search --help`
+        rest = [*rest[1:], "--help"]
+    if not rest or rest[0] in ("-h", "--help"):
+        _overview("")
+        return DONE
+    if rest[0] in ("-V", "--version"):
+        from scaffale import __version__
+
+        output.line(f"scaffale {__version__}")
+        return DONE
+    name = rest.pop(0)
+    if name in GROUPS:
+        _drop_json(rest)
+        if not rest or rest[0] in ("-h", "--help"):
+            _overview(name)
+            return DONE
+        name = f"{name} {rest.pop(0)}"
+    command = COMMANDS.get(name)
+    if command is None:
+        raise _unknown(name)
+    # argparse looks for catalogues of translations that nobody ships, and imports `locale` to do so.
+    setattr(argparse, "_", str)  # noqa: B010
+    parser = _Parser(
+        prog=f"scaffale {name}",
+        description=command.help,
+        epilog=f"example: {command.example}",
+        allow_abbrev=False,
+        # Without a width it imports `shutil`, and that every compression library there is, for each argument.
+        formatter_class=lambda prog: argparse.HelpFormatter(prog, width=100),
+    )
+    command.arguments(parser)
+    parser.add_argument("--json", action="store_true", help="the answer as JSON")
+    parser.given = rest
+    try:
+        parsed = parser.parse_args(rest)
+    except SystemExit:  # of `--help`, which has been printed
+        return DONE
+    return command.run(parsed, output)
+
+
+def _drop_json(rest: list[str]) -> None:
+    """It belongs behind the command, and is understood before it (see `main`)."""
+    while rest[:1] == ["--json"]:
+        rest.pop(0)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are errors like all others. `given` is what it parses."""
+
+    given: Sequence[str] = ()
+
+    def error(self, message: str) -> NoReturn:
+        """`InvalidParam`, with the option that was meant, or the way to look for a text that begins with `-`."""
+        options = self._option_string_actions
+        unknown = [word for word in self.given if word.startswith("-") and word.partition("=")[0] not in (*options, "-", "--")]
+        hint = f"`{self.prog} --help` shows how"
+        if unknown:
+            import difflib
+
+            close = difflib.get_close_matches(unknown[0], options, n=1, cutoff=0.7)
+            if close:
+                hint = f"did you mean {close[0]}?"
+            elif self.prog.endswith((" search", " add")):
+                hint = f"to take it as text, write `{self.prog} -- {unknown[0]}`"
+        raise InvalidParam(f"{message}; {hint}")
+
+
+def _overview(name: str) -> None:
+    shown = {key: command for key, command in COMMANDS.items() if key == name or not name or key.startswith(f"{name} ")}
+    lines = ["usage: scaffale COMMAND [ARGUMENT ...]   (scaffale COMMAND --help says more)", ""]
+    lines += [f"  {key:<18} {command.help}" for key, command in shown.items()]
+    if not name:
+        lines += ["", "begin:  scaffale scan FOLDER   then   scaffale search WORDS   then   scaffale read NUMBER"]
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _unknown(name: str) -> InvalidParam:
+    import difflib
+
+    close = [full for full in COMMANDS if full.split()[-1] == name] or difflib.get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean {' or '.join(close)}?" if close else "`scaffale --help` lists them"
+    return InvalidParam(f"there is no command {name[:80]}; {hint}")
+
+
+
+COMMANDS = {
+    "scan": Command("index a folder of Markdown, or one file", "scaffale scan docs --shelf guide", "docs:scan"),
+    "resync": Command("scan again whatever was scanned before", "scaffale resync --remove-missing", "docs:resync"),
+    "search": Command("find sections of documents, and memory", "scaffale search write-ahead log", "both:search"),
+    "read": Command("read a document or a memory entry", "scaffale read 12 --lines 40:60", "both:read"),
+    "add": Command(
+        "keep an entry in memory", 'scaffale add "Use < for expiry" --topic auth --scope backend', "memory:add"
+    ),
+    "status": Command("what the stores hold and what serves them", "scaffale status", "both:status"),
+    "doctor": Command("check stores, indexes and permissions", "scaffale doctor", "house:doctor"),
+    "maintain": Command("tidy stores and indexes", "scaffale maintain --rebuild", "house:maintain"),
+    "eval": Command("test searches with your own questions", "scaffale eval questions.jsonl", "house:eval"),
+    "serve": Command("serve agents over MCP on stdin and stdout", "scaffale serve --tools all", "house:serve"),
+    "shelf list": Command("the shelves", "scaffale shelf list", "docs:shelf_list"),
+    "shelf show": Command("the documents of a shelf", "scaffale shelf show guide", "docs:shelf_show"),
+    "shelf create": Command("make an empty shelf", "scaffale shelf create guide", "docs:shelf_create"),
+    "shelf update": Command(
+        "rename or describe a shelf", "scaffale shelf update guide --name manual", "docs:shelf_update"
+    ),
+    "shelf remove": Command("forget a shelf; files stay", "scaffale shelf remove guide", "docs:shelf_remove"),
+    "shelf forget": Command("forget one document; its file stays", "scaffale shelf forget 12", "docs:shelf_forget"),
+    "memory invalidate": Command(
+        "mark an entry as not valid any more",
+        "scaffale memory invalidate ID --reason 'fixed in 2.1'",
+        "memory:invalidate",
+    ),
+    "memory scopes": Command("the scopes in use", "scaffale memory scopes", "memory:scopes"),
+    "memory topics": Command("the topics in use", "scaffale memory topics", "memory:topics"),
+    "memory tags": Command("the tags in use", "scaffale memory tags", "memory:tags"),
+    "project bind": Command(
+        "say that a folder belongs to the project that its .env claims",
+        "scaffale project bind --project ~/work/app",
+        "memory:bind",
+    ),
+}  # fmt: skip
+GROUPS = {name.split()[0] for name in COMMANDS if " " in name}

@@ -1,0 +1,77 @@
+"""Commands on the house itself: serve it, examine it, test it, tidy it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scaffale.errors import ScaffaleError
+from scaffale.server.cli.commands import DONE, PARTLY, shared
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scaffale.server.cli.output import Output
+
+    Arguments = argparse.Namespace
+
+
+def serve_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tools", default="default", choices=("default", "all", "memory", "docs"))
+    parser.add_argument("--project", help="the folder or id of the project whose memory is listed as resources")
+
+
+def serve(arguments: Arguments, output: Output) -> int:
+    from scaffale.server.mcp import serve
+
+    return serve(shared.settings(), tools=arguments.tools, project=arguments.project)
+
+
+def doctor(arguments: Arguments, output: Output) -> int:
+    from scaffale.server.cli.doctor import examine
+
+    findings = examine(shared.settings())
+    output.answer(
+        findings,
+        lambda found: output.table(("", "what", "finding", "what to do"), [tuple(each) for each in found.checks]),
+    )
+    return DONE if findings.healthy else PARTLY
+
+
+def eval_arguments(parser: argparse.ArgumentParser) -> None:
+    from scaffale.server.cli.evaluation import arguments
+
+    arguments(parser)
+
+
+def eval(arguments: Arguments, output: Output) -> int:
+    from scaffale.server.cli.evaluation import run
+
+    return run(arguments, output, shared.settings())
+
+
+def maintain_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rebuild", action="store_true", help="build the indexes anew from the stores")
+
+
+def maintain(arguments: Arguments, output: Output) -> int:
+    def memory() -> Any:  # noqa: ANN401
+        with shared.open_memory() as hall:
+            return hall.maintain(rebuild=arguments.rebuild)
+
+    def docs() -> Any:  # noqa: ANN401
+        with shared.open_docs() as hall:
+            return hall.maintain(rebuild=arguments.rebuild)
+
+    answers = shared.each_of({"memory": memory, "docs": docs})
+    done = [
+        line
+        for name, answer in answers.items()
+        for line in ([f"{name}: {answer.detail}"] if isinstance(answer, ScaffaleError) else answer)
+    ]
+    if output.as_json:
+        output.json({"ok": True, "done": done})
+    else:
+        for line in done:
+            output.line(line)
+    return shared.code_of_each(answers)
+
