@@ -7,7 +7,6 @@ while answering; the text that is shown is the indexed one.
 from __future__ import annotations
 
 import os
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,9 +22,8 @@ from scaffale.answers.docs import (
     ShelfList,
 )
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
+from scaffale.hall import Hall
 from scaffale.indexer import freshness, journal, shelves
-from scaffale.indexer.database import Database, exists
-from scaffale.indexer.sync import Projection
 from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section
 from scaffale.snippet import Highlighter
 from scaffale.text import parse
@@ -36,7 +34,9 @@ if TYPE_CHECKING:
     import apsw
 
     from scaffale.indexer import scan
+    from scaffale.indexer.database import Database, Schema
     from scaffale.indexer.records import SectionRow
+    from scaffale.indexer.sync import Projection
     from scaffale.settings import Settings
 
     Progress = Callable[[int, int, str], None]
@@ -67,15 +67,13 @@ class DocsSource:
         return shelves.passages(connection, owners)
 
 
-class Docs:
+class Docs(Hall):
     """Shelves of documents. Safe to share between threads; `close` lets go of files and threads."""
 
+    name = "docs"
+
     def __init__(self, settings: Settings, *, background: bool = False) -> None:
-        self._settings = settings
-        self._background = background
-        self._opening = threading.Lock()
-        self._database: Database | None = None
-        self._projection: Projection | None = None
+        super().__init__(settings, settings.docs_db_path, settings.docs_lexical_backend, background=background)
 
     # --- finding and reading ---------------------------------------------------------------------------------------
 
@@ -95,7 +93,7 @@ class Docs:
         limit, offset, warnings = _page(limit, offset)
         if tag_match not in ("all", "any"):
             raise InvalidParam("tag_match: must be one of all, any")
-        store = self._store(shelf)
+        store = self._with(shelf)
         if store is None:
             return DocsSearch((), None, 0, self._engine(), 0, NOTHING_FOUND, (), warnings)
         database, projection = store
@@ -199,7 +197,7 @@ class Docs:
     ) -> DocumentList:
         """Documents by path. `tagged` asks for those with tags, or without."""
         limit, offset, warnings = _page(limit, offset)
-        store = self._store(shelf)
+        store = self._with(shelf)
         if store is None:
             return DocumentList((), 0, None, warnings)
         with store[0].read() as connection:
@@ -248,7 +246,7 @@ class Docs:
         with `remove_missing`."""
         from scaffale.indexer import scan
 
-        if self._store(shelf) is None:
+        if self._with(shelf) is None:
             return ()
         options = scan.Options(remove_missing=remove_missing)
         reports = self._indexed(
@@ -380,74 +378,26 @@ class Docs:
             tuple(warnings),
         )
 
-    def damage(self) -> dict[str, list[str]]:
-        """What is broken inside the files of the `store` and of the `index`; empty when nothing is. Reads all of them."""
-        store = self._store()
-        return {"store": store[0].damage(), "index": store[1].damage()} if store else {"store": [], "index": []}
-
-    def maintain(self, *, rebuild: bool = False) -> list[str]:
-        """Commit the index, or build it anew, and fold the write-ahead log in. Says what was done."""
-        store = self._store()
-        if store is None:
-            return ["docs: nothing to do, there is no store yet"]
-        return [f"docs: {line}" for line in store[1].maintain(rebuild=rebuild)]
-
-    def __enter__(self) -> Docs:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the store and its index."""
-        with self._opening:
-            database, projection = self._database, self._projection
-            self._database = self._projection = None
-        if projection:
-            projection.close()
-        if database:
-            database.close()
-
     # --- the store -------------------------------------------------------------------------------------------------
 
-    def _open(self) -> tuple[Database, Projection]:
-        with self._opening:
-            if self._database and not self._database.is_current():
-                self._let_go(self._database)
-            if self._database is None or self._projection is None:
-                self._database = Database(self._settings.docs_db_path, shelves.SCHEMA)
-                self._projection = Projection(
-                    DocsSource(self._database), self._settings.docs_lexical_backend, background=self._background
-                )
-            return self._database, self._projection
+    def _schema(self) -> Schema:
+        return shelves.SCHEMA
 
-    def _let_go(self, database: Database) -> None:
-        """Raise, once, for a store that was taken away while it was open; the next call opens what lies there then."""
-        projection, self._database, self._projection = self._projection, None, None
-        if projection:
-            projection.close()
-        raise database.taken_away()
+    def _source(self, database: Database) -> DocsSource:
+        return DocsSource(database)
 
-    def _store(self, shelf: str | None = None) -> tuple[Database, Projection] | None:
-        """Store and projection, or `None` while nothing was ever scanned; then a named `shelf` is `NotFound`."""
-        if self._database is not None or exists(self._settings.docs_db_path):
-            return self._open()
-        if shelf is not None:
+    def _with(self, shelf: str | None) -> tuple[Database, Projection] | None:
+        """As `_store`; but while nothing was ever scanned a named `shelf` is `NotFound`."""
+        store = self._store()
+        if store is None and shelf is not None:
             raise NotFound(f"no shelf {shelf[:80]!r}; none exists yet")
-        return None
+        return store
 
     def _existing(self) -> tuple[Database, Projection]:
         store = self._store()
         if store is None:
             raise NotFound("there are no shelves yet")
         return store
-
-    def _engine(self) -> str:
-        if self._projection:
-            return self._projection.engine.name
-        from scaffale import backends
-
-        return backends.lexical(self._settings.docs_lexical_backend).name
 
     @staticmethod
     def _filter(

@@ -5,9 +5,17 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple
 
-from scaffale.docs import DocsSearch, DocsStatus, DocumentAnswer, DocumentList, Match, Removed, ShelfAnswer, ShelfList
-from scaffale.errors import InvalidParam, NotFound, StoreUnreadable
-from scaffale.memory import (
+from scaffale.answers.docs import (
+    DocsSearch,
+    DocsStatus,
+    DocumentAnswer,
+    DocumentList,
+    Match,
+    Removed,
+    ShelfAnswer,
+    ShelfList,
+)
+from scaffale.answers.memory import (
     AddedEntry,
     EntryAnswer,
     EntryPage,
@@ -17,6 +25,7 @@ from scaffale.memory import (
     Names,
     SimilarEntry,
 )
+from scaffale.errors import InvalidParam, NotFound, StoreUnreadable
 from scaffale.model import Count, Document, DocumentHit, Entry, EntryHit, Project, ScanReport, Shelf, Skip
 from scaffale.server.mcp.halls import Halls
 

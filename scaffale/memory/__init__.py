@@ -1,0 +1,89 @@
+"""The memory hall: every verb on a project's operational memory, for all faces alike.
+
+Each verb resolves the project, checks what it was given, asks the rooms, and answers with one value. Reading creates
+nothing, not even the store. What is refused is audited too, in a transaction of its own. The verbs stand by what they
+do: `finding` reads, `life` writes; `room` is what all stand on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scaffale.answers.memory import Bound, MemoryStatus
+from scaffale.errors import NotFound
+from scaffale.indexer import entries, projects
+from scaffale.memory.life import Life
+from scaffale.model import STATUSES
+
+if TYPE_CHECKING:
+    from scaffale.model import Project
+
+__all__ = ["Memory"]
+
+
+class Memory(Life):
+    """The operational memory of projects. Safe to share between threads; `close` lets go of files and threads."""
+
+    def status(self, *, project_path: str | None = None, project_id: str | None = None) -> MemoryStatus:
+        """What there is. Creates nothing."""
+        import apsw
+
+        store = self._store()
+        resolved = self._resolve(project_path, project_id) if project_path or project_id else None
+        index: dict[str, int] = {}
+        counts = {"entries": 0, **dict.fromkeys(STATUSES, 0)}
+        warnings = [*self._settings.warnings, *(resolved.warnings if resolved else ())]
+        if store:
+            with store[0].read() as connection:
+                counts = entries.count_by_status(connection, resolved.project.id if resolved else None)
+            index = store[1].lag()
+            warnings += store[1].warnings()
+            if store[0].report:
+                warnings.append(store[0].report)
+            if store[0].read_only:
+                warnings.append(f"{store[0].path} is read-only here: writes are refused")
+        return MemoryStatus(
+            db_path=self._settings.memory_db_path,
+            exists=store is not None,
+            project=resolved.project if resolved else None,
+            project_id=resolved.project.id if resolved else None,
+            counts=counts,
+            features={
+                "fts": self._engine() != "like",
+                "lexical_backend": self._engine(),
+                "vector": False,
+                "audit_log": self._settings.audit_log,
+            },
+            lexical_backend=self._engine(),
+            index_lag=index,
+            sqlite_version=apsw.sqlite_lib_version(),
+            wal_bytes=store[0].wal_bytes() if store else 0,
+            warnings=tuple(warnings),
+        )
+
+    def bind_project(self, *, actor: str, project_path: str, project_id: str | None = None) -> Bound:
+        """A person says that the folder belongs to the project that its `.env` claims, or to the one of `project_id`.
+
+        Asked for where `MEMORY_PROJECT_BINDING=strict`; no tool of agents does this.
+        """
+        said = {"project_path": project_path}
+        with self._audited("project_bind", actor, project_id, said) as trail:
+            resolved = trail.resolved = projects.resolve(
+                self._settings._replace(project_binding="warn"),
+                project_path=project_path,
+                project_id=project_id,
+                known=self._known if self._store() else None,
+            )
+            project, folder = resolved.project, resolved.project.canonical_path or ""
+            if not project.known:
+                raise NotFound(f"no project {project.id} in memory yet: the first entry binds its folder", project_id=project.id)
+            with self._open()[0].write() as connection:
+                known = projects.find(connection, project.id)
+                changed = known is not None and folder not in known.folders
+                projects.bind(connection, project.id, folder)
+                trail.done(connection, result={"folder": folder, "changed": changed})
+        return Bound(project.id, folder, changed, trail.warnings)
+
+    def resolve_project(self, project_path: str | None, project_id: str | None) -> Project:
+        """Which project the arguments mean. Creates nothing."""
+        return self._resolve(project_path, project_id).project
