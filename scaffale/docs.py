@@ -23,8 +23,8 @@ from scaffale.answers.docs import (
 )
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
 from scaffale.hall import Hall
-from scaffale.indexer import freshness, journal, shelves
-from scaffale.model import Document, DocumentHit, Filter, Passage, ScanReport, Section
+from scaffale.indexer import freshness, journal, outline, shelves
+from scaffale.model import DocumentHit, Filter, Passage, ScanReport, Section
 from scaffale.snippet import Highlighter
 from scaffale.text import parse
 
@@ -49,7 +49,6 @@ LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a sec
 RENEWALS = 4  # how often a search begins anew since a scan changed what it found
 COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the background thread, when there is one
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
-SEPARATORS = (" › ", " > ", "/")
 
 
 class DocsSource:
@@ -160,7 +159,7 @@ class Docs(Hall):
         chosen, matches = None, None
         lines = _lines(parts)
         if section is not None:
-            chosen, again = _section(parts, section, document)
+            chosen, again = outline.section(parts, section, document.id)
             first, last = chosen.start_line, chosen.end_line
             if again:
                 warnings.append(f"the same headings stand again at line {again}: read that section by its lines")
@@ -182,7 +181,7 @@ class Docs(Hall):
             document.resource_uri, document.uri, document.shelf_uri, document.tags, fresh, document.indexed_at,
             len(lines), first, last, content, next_line,
             chosen.heading_path if chosen else None,
-            _below(parts, chosen) if chosen else None,
+            outline.below(parts, chosen) if chosen else None,
             matches, {"outgoing": [], "incoming_count": 0}, tuple(warnings),
         )  # fmt: skip
 
@@ -520,45 +519,3 @@ def _lines_with(lines: Sequence[str], text: str, first: int, last: int) -> Itera
 
 def _folded(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").lower()
-
-
-def _section(
-    parts: Sequence[Section], asked: Sequence[str] | str, document: Document
-) -> tuple[Section, int | None]:
-    """The section of a heading path, of its joined form, or of an unambiguous end of either; its pieces joined. And the
-    line at which the same headings stand again, if they do: the first is meant."""
-    paths = list(dict.fromkeys(part.heading_path for part in parts if part.level >= 0))
-    wanted = [path for path in paths if _names(path, asked)] or [
-        path for path in paths if any(_names(path[depth:], asked) for depth in range(1, len(path)))
-    ]
-    if len(wanted) != 1:
-        known = "; ".join(SEPARATORS[0].join(path) or "(before the first heading)" for path in (wanted or paths)[:30])
-        if wanted:
-            raise InvalidParam(f"section: several match, give the whole heading path: {known}"[:2_000])
-        raise NotFound(f"document {document.id} has no such section; it has: {known}"[:2_000])
-    pieces = [part for part in parts if part.heading_path == wanted[0] and part.level >= 0]
-    run = [pieces[0]]
-    again = None
-    for piece in pieces[1:]:
-        if piece.start_line != run[-1].end_line + 1:
-            again = piece.start_line
-            break
-        run.append(piece)
-    return run[0]._replace(end_line=run[-1].end_line, body="".join(piece.body for piece in run)), again
-
-
-def _names(path: tuple[str, ...], asked: Sequence[str] | str) -> bool:
-    if isinstance(asked, str):
-        return any(separator.join(path) == asked for separator in SEPARATORS)
-    return path == tuple(asked)
-
-
-def _below(parts: Sequence[Section], section: Section) -> tuple[tuple[str, ...], ...]:
-    depth = len(section.heading_path)
-    return tuple(
-        dict.fromkeys(
-            part.heading_path
-            for part in parts
-            if len(part.heading_path) > depth and part.heading_path[:depth] == section.heading_path
-        )
-    )

@@ -13,6 +13,8 @@ SOURCE_TYPES = (
     "agent_note", "decision", "handoff", "ticket_summary", "commit_context", "doc_observation",
     "file_observation", "bug_pattern", "workaround", "user_preference", "environment_note",
 )  # fmt: skip
+RELATIONS = ("related_to", "supersedes", "derived_from", "blocks", "explains", "duplicates")
+TARGETS = ("memory_entry", "docs_document", "uri")
 CONCEPT = "concept_clarified"  # written by the ledger's promotion alone
 SECRET_RULES = 1  # version of the tier 1 rules of `secrets`: a text checked by these need not be checked again on its way out
 VERIFICATION_HINT = "Operational context, not authority: check documentation, code or ticket before relying on it."

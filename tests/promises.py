@@ -63,6 +63,9 @@ RESULTS = "unit/server/test_mcp_results.py::"
 DOCS = "unit/test_docs.py::"
 FILES = "unit/test_files.py::"
 MEMORY = "unit/test_memory.py::"
+LIFE = "unit/memory/test_life.py::"
+DELETION = "unit/memory/test_deletion.py::"
+LINKING = "unit/memory/test_linking.py::"
 SECRETS = "unit/test_secrets.py::"
 SETTINGS = "unit/test_settings.py::"
 SNIPPET = "unit/test_snippet.py::"
@@ -451,7 +454,14 @@ RECORDS = (
         MEMORY + "test_a_clock_that_goes_back_reorders_nothing",
         AUDIT + "test_rows_are_in_the_order_of_acknowledgement_whatever_the_clock_says",
     ),
-    promise("2.3-links", "Entries link to entries and documents; superseding moves the other.", later="memory"),
+    promise(
+        "2.3-links",
+        "Entries link to entries, documents and URIs; superseding moves the other.",
+        LINKING + "test_a_link_is_made_shown_from_both_ends_and_taken",
+        LINKING + "test_superseding_moves_the_other_in_one_transaction_and_names_who_says_nearly_the_same",
+        LINKING + "test_only_an_active_target_is_moved_and_unlinking_does_not_restore",
+        LINKING + "test_a_circle_of_supersession_is_refused",
+    ),
     promise("2.3-vectors", "Vectors of entries are kept beside their model.", later="vectors"),
 )
 
@@ -585,12 +595,59 @@ TOOLS = (
         MEMORY + "test_invalidating_is_soft_and_idempotent",
         PROCESSES + "test_of_invalidations_at_once_one_changes_the_entry",
     ),
-    promise("2.4-update", "An entry is updated with its revisions, and CONFLICT when someone was first.", later="memory"),
-    promise("2.4-delete", "Only an invalidated entry is deleted, confirmed, down to the bytes.", later="memory"),
-    promise("2.4-links", "Entries are linked, unlinked and listed.", later="memory"),
+    promise(
+        "2.4-update",
+        "An entry is updated; what it said is kept as a revision; empty texts remove a field.",
+        LIFE + "test_an_update_changes_what_is_given_and_keeps_what_was",
+        LIFE + "test_what_is_updated_is_found_by_its_new_words_and_no_more_by_the_old",
+        LIFE + "test_an_update_that_changes_nothing_writes_no_revision",
+        LIFE + "test_an_empty_text_removes_a_title_and_an_empty_list_the_tags",
+        LIFE + "test_a_twin_is_named_when_an_update_makes_one",
+        LIFE + "test_a_secret_is_masked_in_an_update_that_asks_for_it",
+    ),
+    promise(
+        "2.4-conflict",
+        "CONFLICT when someone was first; two changes never bear one time.",
+        LIFE + "test_who_was_second_is_told",
+        LIFE + "test_two_changes_never_bear_one_time_even_when_the_clock_goes_back",
+    ),
+    promise(
+        "2.4-archive",
+        "Entries are archived and come back; an invalidated one only with a reason.",
+        LIFE + "test_archiving_and_coming_back",
+        LIFE + "test_an_invalidated_entry_comes_back_only_with_a_reason",
+    ),
+    promise(
+        "2.4-changes-refused",
+        "A change that is wrong, of another project or of a concept changes nothing, and is audited.",
+        LIFE + "test_a_field_that_is_wrong_changes_nothing",
+        LIFE + "test_an_entry_of_another_project_is_not_there_to_be_changed",
+        LIFE + "test_changing_makes_no_store",
+        LIFE + "test_a_promoted_concept_changes_only_by_review",
+        LIFE + "test_changes_are_audited_without_what_they_say",
+    ),
+    promise(
+        "2.4-delete",
+        "Only an invalidated entry is deleted, confirmed; a second delete is NOT_FOUND.",
+        DELETION + "test_only_an_invalidated_entry_is_deleted_and_only_when_it_is_meant",
+        DELETION + "test_a_number_is_never_given_twice",
+    ),
+    promise(
+        "2.4-links",
+        "Entries are linked, unlinked and listed; what is wrong is refused.",
+        LINKING + "test_the_same_link_again_has_new_words",
+        LINKING + "test_links_page",
+        LINKING + "test_a_link_that_is_wrong_is_refused",
+        LINKING + "test_an_entry_is_not_linked_to_itself_nor_to_one_of_another_project",
+        LINKING + "test_a_document_or_section_that_is_not_there_cannot_be_linked",
+    ),
     promise("2.4-handoff", "What changed since, as Markdown and data.", later="memory"),
     promise("2.4-capture", "Tickets, commits, document hits and notes become previews.", later="memory"),
-    promise("2.4-rebuild", "memory_rebuild_index rebuilds the projections and reports.", later="memory"),
+    promise(
+        "2.4-rebuild",
+        "memory_rebuild_index rebuilds the projections and reports what differed.",
+        DELETION + "test_rebuilding_says_what_was_wrong_with_the_index",
+    ),
 )
 
 RANKING = (
@@ -710,7 +767,19 @@ SENSITIVE = (
         MEMORY + "test_what_older_rules_let_in_is_masked_on_its_way_out",
         RESULTS + "test_an_error_does_not_repeat_a_secret_that_it_was_given",
     ),
-    promise("2.6-deletion", "Deletion reaches the bytes.", later="memory"),
+    promise(
+        "2.6-deletion",
+        "Deletion reaches the bytes: rows, free pages, log, every index; a purge in the way is tried again.",
+        DELETION + "test_nothing_of_a_deleted_entry_is_left_in_any_file",
+        DELETION + "test_indexes_of_other_engines_are_purged_too",
+        DELETION + "test_an_index_in_use_elsewhere_goes_on_after_a_purge",
+        DELETION + "test_a_purge_that_others_stand_in_the_way_of_is_tried_again",
+    ),
+    promise(
+        "2.6-tombstone",
+        "A tombstone without content stays, even where the audit is off.",
+        DELETION + "test_a_tombstone_without_content_stays_even_where_the_audit_is_off",
+    ),
 )
 
 DOCUMENT_RECORDS = (
@@ -1057,7 +1126,12 @@ BEYOND = (
         DOCS + "test_sources_stay_as_they_are_byte_for_byte",
         SCAN + "test_sources_stay_as_they_are",
     ),
-    promise("8.4-evidence", "Memory cites its evidence and notices when it changes.", later="memory"),
+    promise(
+        "8.4-evidence",
+        "A link to a section notices when it changes or goes; what cannot be read is unknown.",
+        LINKING + "test_a_link_to_a_section_notices_when_the_section_changes_or_goes",
+        LINKING + "test_a_store_of_documents_that_cannot_be_read_hides_no_link",
+    ),
     promise(
         "8.7-echo",
         "The scope that the server resolved is echoed in every answer.",

@@ -41,6 +41,9 @@ class LexicalIndex(Protocol):
     def overlaid(self) -> int:
         """How many owners stand in the overlay."""
 
+    def owners(self) -> set[int]:
+        """Of all passages that are committed."""
+
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
         """The best `k` passages under the filter, without those of the excluded owners. See `Hits`.
 

@@ -103,6 +103,11 @@ class SqliteIndex:
         """How many owners stand in the overlay."""
         return len(self._overlay)
 
+    def owners(self) -> set[int]:
+        """Of all passages that are committed."""
+        with border("read"):
+            return {owner for (owner,) in self.connection.execute("SELECT DISTINCT owner FROM passage")}
+
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
         """The best `k` and what ties with the last of them."""
         clauses = self.clauses(query)

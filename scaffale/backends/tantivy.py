@@ -131,6 +131,14 @@ class TantivyIndex:
         """The terms of a text."""
         return self._analyzer.analyze(text)
 
+    def owners(self) -> set[int]:
+        """Of all passages that are committed."""
+        with _border("read"):
+            searcher = self._searcher
+            hits = searcher.search(EngineQuery.all_query(), max(1, searcher.num_docs)).hits
+            owners = searcher.fast_field_values("owner", [address for _, address in hits])
+        return {owner for owner in owners if isinstance(owner, int) and owner >= 0}  # the watermark's own is -1
+
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
         """The best `k` and what ties with the last of them."""
         clauses = analysed(query, self._analyzer.analyze)

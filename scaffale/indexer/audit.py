@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import clock
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REDACTED = frozenset(
     "content summary query text document title body note notes data payload file file_content markdown search_string"
-    " instructions excerpt snippet message".split()
+    " instructions excerpt snippet message rationale".split()
 )  # fmt: skip
 KEPT_CHARS = 200
 KEPT_ITEMS = 50
@@ -116,6 +116,16 @@ def redacted_json(key: bytes, values: Mapping[str, object] | None) -> str:
     if walk.kept and secrets.find("\n\n".join(walk.kept), 1):
         text = _json(_Redaction(key, secrets.mask).mapping(values, 0))
     return text if len(text) <= ROW_CHARS else _json({"cut": _mark(key, "params", text)})
+
+
+def forget(connection: apsw.Connection, key: bytes, entry_id: str) -> None:
+    """Take from the rows of an entry that is deleted what was said of it. Their ids, times and outcomes stay."""
+    rows: list[Any] = connection.execute(
+        "SELECT seq, params_redacted_json FROM audit_log WHERE entry_id = ?", (entry_id,)
+    ).fetchall()
+    for seq, params in rows:
+        forgotten = _json({"forgotten": _mark(key, "params", params)})
+        connection.execute("UPDATE audit_log SET params_redacted_json = ? WHERE seq = ?", (forgotten, seq))
 
 
 def mirror(path: str, row: AuditRow) -> str | None:

@@ -142,6 +142,21 @@ class Database:
         with self.border(), suppress(apsw.BusyError):
             self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
+    def rewrite(self) -> bool:
+        """Write the file anew without its free pages, and empty the write-ahead log: nothing that was deleted is left in
+        them. False when others are in the way, or the disk has no room; nothing is lost then."""
+        with self.border():
+            connection = self.connection
+            try:
+                connection.execute("VACUUM")
+            except (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.ReadOnlyError):
+                return False
+            try:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                return False
+        return self.wal_bytes() == 0
+
     def copy(self, path: str) -> None:
         """Write the store as it is at this moment to a new file, compact; this one is only read."""
         with self.border():

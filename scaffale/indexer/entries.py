@@ -45,13 +45,21 @@ def _create_memory(connection: apsw.Connection) -> None:
         connection.execute(statement)
 
 
+def _add_life(connection: apsw.Connection) -> None:
+    from scaffale.indexer import links, predecessor, revisions
+
+    revisions.create(connection)
+    links.create(connection)
+    predecessor.take_links(connection)  # those of a store that was taken over before there was a table for them
+
+
 def _heritage() -> Heritage:
     from scaffale.indexer import predecessor
 
     return Heritage(predecessor.recognises, predecessor.set_aside, predecessor.take_over)
 
 
-SCHEMA = Schema(APPLICATION_ID, (Migration("001_memory", _create_memory),), _heritage)
+SCHEMA = Schema(APPLICATION_ID, (Migration("001_memory", _create_memory), Migration("002_life", _add_life)), _heritage)
 
 _COLUMNS = (
     "e.id, e.project_id, e.scope, e.topic, e.title, e.content, e.summary, e.source_type, e.source_ref, e.source_path,"
@@ -149,41 +157,34 @@ def add(connection: apsw.Connection, id: str, project_id: str, draft: EntryDraft
     """A new active entry, checked for secrets, with its tags and journal line; returns its number. The project is there."""
     d = draft
     connection.execute(
-        "INSERT INTO memory_entries (id, project_id, scope, topic, title, content, summary, source_type, source_ref,"
+        "INSERT INTO memory_entries (rid, id, project_id, scope, topic, title, content, summary, source_type, source_ref,"
         " source_path, source_uri, content_sha256, confidence, importance, created_by, created_at, updated_at,"
-        " secret_rules) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f" secret_rules) VALUES ({_NEXT}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             id, project_id, d.scope, d.topic, d.title, d.content, d.summary, d.source_type, d.source_ref,
             d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now, SECRET_RULES,
         ),
     )  # fmt: skip
     rid = connection.last_insert_rowid()
-    _tag(connection, id, project_id, d.tags, now)
+    tag_entry(connection, id, project_id, d.tags, now)
     journal.append(connection, rid)
     return rid
 
 
-def find_duplicate(connection: apsw.Connection, project_id: str, scope: str, sha256: str) -> str | None:
-    """The active entry of this project and scope with exactly this content."""
+def find_duplicate(
+    connection: apsw.Connection, project_id: str, scope: str, sha256: str, but: str = ""
+) -> str | None:
+    """The active entry of this project and scope with exactly this content, other than `but`."""
     found: str | None = connection.execute(
         "SELECT id FROM memory_entries WHERE project_id = ? AND content_sha256 = ? AND scope = ? AND status = 'active'"
-        " ORDER BY rid LIMIT 1",
-        (project_id, sha256, scope),
+        " AND id <> ? ORDER BY rid LIMIT 1",
+        (project_id, sha256, scope, but),
     ).get
     return found
 
 
-def invalidate(connection: apsw.Connection, rid: int, reason: str | None, now: str) -> None:
-    """The entry is not valid any more. It stays readable, and leaves the searches that do not ask for it."""
-    connection.execute(
-        "UPDATE memory_entries SET status = 'invalidated', invalidated_at = ?, invalidation_reason = ?, updated_at = ?"
-        " WHERE rid = ?",
-        (now, reason, now, rid),
-    )
-    journal.append(connection, rid)
-
-
-def _tag(connection: apsw.Connection, id: str, project_id: str, tags: Iterable[str], now: str) -> None:
+def tag_entry(connection: apsw.Connection, id: str, project_id: str, tags: Iterable[str], now: str) -> None:
+    """Give the entry tags that it does not bear yet."""
     for tag in tags:
         connection.execute(_BEAR_TAG, (id, project_id, tag))
         if not connection.changes():  # the first entry of the project to bear it
@@ -193,6 +194,11 @@ def _tag(connection: apsw.Connection, id: str, project_id: str, tags: Iterable[s
             connection.execute(_BEAR_TAG, (id, project_id, tag))
 
 
+# No number is given twice: an index that lags behind must not find another entry under an old one.
+_NEXT = (
+    "max(coalesce((SELECT max(rid) FROM memory_entries), 0),"
+    " coalesce((SELECT value FROM store WHERE key = 'deleted_rid'), 0)) + 1"
+)
 _BEAR_TAG = "INSERT INTO memory_entry_tags SELECT ?, id FROM memory_tags WHERE project_id = ? AND name = ?"
 
 
@@ -212,6 +218,16 @@ def find(connection: apsw.Connection, id: str) -> Row | None:
     """The entry of this id, of any project."""
     row = connection.execute(f"{_SELECT} WHERE e.id = ?", (id,)).fetchone()
     return _row(row) if row else None
+
+
+def headings(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Id → title (or topic, without one) and status, of the entries that are there."""
+    found = {}
+    for id in ids:
+        row = connection.execute("SELECT coalesce(title, topic), status FROM memory_entries WHERE id = ?", (id,)).fetchone()
+        if row:
+            found[id] = row
+    return found
 
 
 def ids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[object, ...]]:

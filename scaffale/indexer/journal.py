@@ -36,6 +36,39 @@ def append(connection: apsw.Connection, owner: int, scan: int | None = None) -> 
     connection.execute("INSERT INTO journal (nonce, owner, scan) VALUES (random(), ?, ?)", (owner, scan))
 
 
+def forget(connection: apsw.Connection, owner: int) -> None:
+    """Note that `owner` was deleted for good: from here on the store knows that its files have to be purged."""
+    append(connection, owner)
+    connection.execute(
+        "INSERT INTO store VALUES ('forgotten', ?1) ON CONFLICT (key) DO UPDATE SET value = ?1",
+        (connection.last_insert_rowid(),),
+    )
+
+
+def forgotten(connection: apsw.Connection, what: str) -> int:
+    """The line of the last deletion whose bytes `what` (the store, or an index by its identity) may still hold; 0 for none."""
+    return int(
+        connection.execute(
+            "SELECT value FROM store WHERE key = 'forgotten'"
+            " AND value > coalesce((SELECT value FROM store WHERE key = ?), 0)",
+            (f"purged {what}",),
+        ).get
+        or 0
+    )
+
+
+def purged(connection: apsw.Connection, what: str, upto: int) -> None:
+    """Note that `what` holds nothing any more of what was deleted up to that line."""
+    connection.execute(
+        "INSERT INTO store VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = max(value, ?2)", (f"purged {what}", upto)
+    )
+
+
+def retire_indexes(connection: apsw.Connection, but: str) -> None:
+    """Whoever uses an index of another identity is to build it anew."""
+    connection.execute("UPDATE lexical_indexes SET generation = generation + 1 WHERE identity <> ?", (but,))
+
+
 def append_all(connection: apsw.Connection, owners: Iterable[int], scan: int | None = None) -> None:
     """`append` for many owners."""
     connection.executemany(

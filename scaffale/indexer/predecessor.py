@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from scaffale.indexer import clock, journal
-from scaffale.model import SOURCE_TYPES, STATUSES
+from scaffale.model import RELATIONS, SOURCE_TYPES, STATUSES
 from scaffale.text import slug
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _TABLES = {"projects", "memory_entries", "memory_tags", "memory_entry_tags"}
 _MARKS = {"id", "project_id", "scope", "topic", "content", "content_sha256", "source_type", "status"}
 _OLD = "predecessor_"
-_KEPT = "memory_links"  # has no table in the new schema yet: stays, under the name it was set aside with
+_LINKS = f"{_OLD}memory_links"
 _DROPPED_LAST = [f"{_OLD}{table}" for table in ("memory_entry_tags", "memory_tags", "memory_entries", "projects")]
 _ENTRY = (
     "id", "project_id", "scope", "topic", "title", "content", "summary", "source_type", "source_ref", "source_path",
@@ -66,7 +66,9 @@ def take_over(connection: apsw.Connection) -> str:
     entries = sum(_take_entry(connection, dict(zip(_ENTRY, row, strict=True))) for row in _entries(connection))
     _take_tags(connection)
     _take_audit(connection)
-    old = {name for name in _names(connection, "table") if name.startswith(_OLD)} - {_OLD + _KEPT}
+    if _LINKS in _names(connection, "table"):
+        _copy_links(connection)
+    old = {name for name in _names(connection, "table") if name.startswith(_OLD)}
     for table in sorted(old, key=lambda name: _DROPPED_LAST.index(name) if name in _DROPPED_LAST else -1):
         connection.execute(f'DROP TABLE "{table}"')
     return f"{entries} entries were taken over from the predecessor's store"
@@ -125,6 +127,28 @@ def _take_audit(connection: apsw.Connection) -> None:
             " result_json) VALUES (?, ?, ?, ?, ?, ?, 'ok', ?, ?)",
             (id_, _time(at), project, operation, entry, actor, params or "{}", result or "{}"),
         )
+
+
+def take_links(connection: apsw.Connection) -> None:
+    """The links of a store that was taken over when there was no table for them: they waited under the old name."""
+    tables = _names(connection, "table")
+    if _LINKS in tables and f"{_OLD}memory_entries" not in tables:
+        _copy_links(connection)
+        connection.execute(f'DROP TABLE "{_LINKS}"')
+
+
+def _copy_links(connection: apsw.Connection) -> None:
+    columns = ("id", "project_id", "source_entry_id", "target_entry_id", "relation", "label", "created_at", "metadata_json")
+    for id_, project, source, target, relation, label, at, metadata in _rows(connection, "memory_links", columns):
+        connection.execute(
+            "INSERT OR IGNORE INTO memory_links (id, project_id, source_entry_id, target_entry_id, target_type, relation,"
+            " label, origin, metadata_json, created_at, updated_at) SELECT ?, ?, ?, ?, 'memory_entry', ?, ?, 'manual', ?, ?, ?"
+            " WHERE (SELECT count(*) FROM memory_entries WHERE id IN (?, ?) AND project_id = ?) = 2",  # both ends are there
+            (
+                id_, project, source, target, relation if relation in RELATIONS else "related_to", label, metadata, _time(at),
+                _time(at), source, target, project,
+            ),
+        )  # fmt: skip
 
 
 def _rows(

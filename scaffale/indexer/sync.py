@@ -191,15 +191,75 @@ class Projection:
         mark = handle.watermark() if handle else None
         return mark.seq if mark else 0
 
+    def unpurged(self) -> bool:
+        """Whether files may still hold what was deleted from the store."""
+        with self._database.read() as connection:
+            return bool(journal.forgotten(connection, _INDEXES) or journal.forgotten(connection, _STORE))
+
+    def purge(self) -> bool | None:
+        """Leave nothing in any file of what was deleted. True when that is so now, False when another process is in the
+        way or there is no room, `None` when there was nothing to do."""
+        if not self.unpurged():
+            return None
+        return self._purge_indexes() and self._purge_store()
+
+    def _purge_store(self) -> bool:
+        with self._database.read() as connection:
+            upto = journal.forgotten(connection, _STORE)
+        if not self._database.rewrite():
+            return False
+        with self._database.write() as connection:
+            journal.purged(connection, _STORE, upto)
+        return True
+
+    def _purge_indexes(self) -> bool:
+        """Engines keep the terms of what they hide. So the index is built anew from the store, and every other index
+        folder of the store goes."""
+        with self._database.read() as connection:
+            upto = journal.forgotten(connection, _INDEXES)
+        if not upto:
+            return True
+        if not self.rebuild():
+            return False
+        with self._database.write() as connection:
+            journal.retire_indexes(connection, self.engine.identity)
+            journal.purged(connection, _INDEXES, upto)
+        mine = os.path.basename(self._folder(self._generation))
+        with suppress(OSError):
+            for entry in os.scandir(os.path.dirname(self._folder(self._generation))):
+                if entry.name != mine:
+                    _remove(entry.path)
+        return True
+
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Bring the index level, or build it anew, and fold the write-ahead log into the store. Says what was done."""
         damage = [] if rebuild else self.damage()
         done = self.rebuild() if rebuild or damage else self.catch_up(insist=True)
         what = f"was damaged ({damage[0]}) and is built anew" if damage else "built anew" if rebuild else "brought level"
         busy = "left as it is: another process writes it, or nothing can be written here"
+        lines = [f"{self.engine.name} index {what if done else busy}"]
         if self._writable():
+            gone = self.purge()
+            if gone is not None:
+                lines.append(PURGED if gone else NOT_PURGED)
             self._database.checkpoint()
-        return [f"{self.engine.name} index {what if done else busy}", f"write-ahead log {self._database.wal_bytes()} bytes"]
+        return [*lines, f"write-ahead log {self._database.wal_bytes()} bytes"]
+
+    def differences(self) -> tuple[int, int]:
+        """How many owners the store has and the index lacks, and how many it is the other way round, once it is level."""
+        self.catch_up(insist=True)
+        with self._guard:
+            handle = self._open()
+        indexed = handle.owners() if handle else set()
+        lacking = 0
+        with self._database.read() as connection:
+            after = 0
+            while owners := self._source.owners(connection, after, BATCH):
+                absent = [owner for owner in owners if owner not in indexed]
+                lacking += len(self._source.passages(connection, absent)) if absent else 0
+                indexed.difference_update(owners)
+                after = owners[-1]
+        return lacking, len(indexed)
 
     def close(self) -> None:
         """Commit when much is uncommitted, then let go."""
@@ -495,6 +555,9 @@ class Projection:
             self._set_aside(error)
 
 
+_INDEXES, _STORE = "indexes", "store"
+PURGED = "what was deleted is gone from every file"
+NOT_PURGED = "what was deleted is still in some file: another process is in the way, or there is no room; try again later"
 WITHOUT_INDEX = "no index can be used here now; the store itself was searched, word by word and without stems"
 BUILDING = "the index is being built; the store itself was searched, word by word and without stems"
 

@@ -2,7 +2,7 @@
 
 Each verb resolves the project, checks what it was given, asks the rooms, and answers with one value. Reading creates
 nothing, not even the store. What is refused is audited too, in a transaction of its own. The verbs stand by what they
-do: `finding` reads, `life` writes; `room` is what all stand on.
+do: `finding` reads, `life` writes, `linking` links; `room` is what all stand on.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 from scaffale.answers.memory import Bound, MemoryStatus
 from scaffale.errors import NotFound
 from scaffale.indexer import entries, projects
-from scaffale.memory.life import Life
+from scaffale.indexer.sync import NOT_PURGED
+from scaffale.memory.linking import Linking
 from scaffale.model import STATUSES
 
 if TYPE_CHECKING:
+    from scaffale.answers.life import Rebuilt
     from scaffale.model import Project
 
 __all__ = ["Memory"]
 
 
-class Memory(Life):
+class Memory(Linking):
     """The operational memory of projects. Safe to share between threads; `close` lets go of files and threads."""
 
     def status(self, *, project_path: str | None = None, project_id: str | None = None) -> MemoryStatus:
@@ -40,6 +42,8 @@ class Memory(Life):
             warnings += store[1].warnings()
             if store[0].report:
                 warnings.append(store[0].report)
+            if store[1].unpurged():
+                warnings.append("deleted entries are still in the bytes of some file: scaffale maintain takes them out")
             if store[0].read_only:
                 warnings.append(f"{store[0].path} is read-only here: writes are refused")
         return MemoryStatus(
@@ -59,6 +63,31 @@ class Memory(Life):
             sqlite_version=apsw.sqlite_lib_version(),
             wal_bytes=store[0].wal_bytes() if store else 0,
             warnings=tuple(warnings),
+        )
+
+    def rebuild_index(self) -> Rebuilt:
+        """Build the index anew from the store, say what was wrong with the old one, and leave nothing of what was deleted
+        in any file."""
+        from scaffale.answers.life import Rebuilt
+
+        store = self._store()
+        if store is None:
+            raise NotFound("there is no memory yet, and no index of it")
+        database, projection = store
+        damage = projection.damage()
+        missing, surplus = projection.differences()
+        before = projection.committed()
+        rebuilt = projection.rebuild()
+        gone = projection.purge()
+        with database.read() as connection:
+            count = entries.count_by_status(connection, None)["entries"]
+        warnings = list(projection.warnings())
+        if not rebuilt:
+            warnings.append("another process writes the index, or it cannot be written here: it stays as it is")
+        if gone is False:
+            warnings.append(NOT_PURGED)
+        return Rebuilt(
+            self._engine(), rebuilt, count, missing, surplus, tuple(damage), before, gone is not False, tuple(warnings)
         )
 
     def bind_project(self, *, actor: str, project_path: str, project_id: str | None = None) -> Bound:

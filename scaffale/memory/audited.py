@@ -42,10 +42,12 @@ class Audited:
     def __enter__(self) -> Audited:
         return self
 
-    def done(self, connection: apsw.Connection, *, result: dict[str, Any], entry_id: str | None = None) -> None:
-        """The change is made: record it in its own transaction."""
+    def done(
+        self, connection: apsw.Connection, *, result: dict[str, Any], entry_id: str | None = None, always: bool = False
+    ) -> None:
+        """The change is made: record it in its own transaction; `always`, even where the audit is off."""
         self._entry_id = entry_id
-        self._record(connection, "ok", None, result)
+        self._record(connection, "ok", None, result, always=always)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, ScaffaleError):
@@ -71,9 +73,11 @@ class Audited:
         except ScaffaleError:
             self._row = None  # the store cannot be written: that is what the caller is being told already
 
-    def _record(self, connection: apsw.Connection, outcome: str, code: str | None, result: dict[str, Any]) -> None:
+    def _record(
+        self, connection: apsw.Connection, outcome: str, code: str | None, result: dict[str, Any], *, always: bool = False
+    ) -> None:
         settings = self.resolved.settings if self.resolved else self._room._settings
-        if settings.audit_log:
+        if settings.audit_log or always:
             from scaffale.indexer import audit
 
             self._room._audit_key = self._room._audit_key or audit.store_key(connection)

@@ -13,53 +13,84 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scaffale.indexer.projects import Resolved
+    from scaffale.model import Entry
     from scaffale.settings import Settings
 
 
 def checked(resolved: Resolved, said: dict[str, Any]) -> tuple[EntryDraft, list[str]]:
     """The entry that the arguments of `add_entry` describe, and warnings. Raises what is wrong with them."""
-    settings, keys = resolved.settings, resolved.keys
-    scope = said["scope"] if said["scope"] is not None else keys.scope_default
+    scope = said["scope"] if said["scope"] is not None else resolved.keys.scope_default
     if scope is None or not slug(scope):
         raise InvalidParam("scope: give one, or set MEMORY_SCOPE_DEFAULT in the .env of the project")
-    if not slug(said["topic"]):
-        raise InvalidParam("topic: must not be empty")
-    if not said["content"].strip():
-        raise InvalidParam("content: must not be empty")
     if said["source_type"] == CONCEPT:
         raise InvalidParam(f"source_type: {CONCEPT} is written only by the review of a session's concepts")
     one_of("source_type", said["source_type"], SOURCE_TYPES)
-    if not 1 <= said["importance"] <= 5:
-        raise InvalidParam("importance: must be between 1 (low) and 5 (critical)")
-    if said["confidence"] is not None and not 0.0 <= said["confidence"] <= 1.0:
-        raise InvalidParam("confidence: must be between 0.0 and 1.0")
-    if len(said["content"].encode()) > settings.max_entry_bytes:
-        raise LimitExceeded(f"content: longer than {settings.max_entry_bytes} bytes (MEMORY_MAX_ENTRY_BYTES)")
-    said, warnings = without_secrets(said, settings)
-    warnings += unseen(said)
-    source_path = said["source_path"]
+    values, warnings = _values(resolved, {**said, "scope": scope})
+    source_path = values["source_path"]
     if source_path is not None:
         from scaffale.indexer import paths
 
         source_path = paths.resolve_inside(
             source_path, resolved.roots, kind="source_path", base=resolved.folder,
-            stores=(settings.memory_db_path, settings.docs_db_path),
+            stores=(resolved.settings.memory_db_path, resolved.settings.docs_db_path),
         )  # fmt: skip
+    settings = resolved.settings
     draft = EntryDraft(
-        scope=limited("scope", slug(scope), settings.max_scope_chars),
-        topic=limited("topic", slug(said["topic"]), settings.max_topic_chars),
-        content=said["content"],
+        scope=values["scope"],
+        topic=values["topic"],
+        content=values["content"],
         source_type=said["source_type"],
-        title=text("title", said["title"], settings.max_title_chars),
-        summary=text("summary", said["summary"], settings.max_summary_chars),
-        source_ref=text("source_ref", said["source_ref"], settings.max_source_ref_chars),
+        title=values["title"],
+        summary=values["summary"],
+        source_ref=text("source_ref", values["source_ref"], settings.max_source_ref_chars),
         source_path=source_path,
-        source_uri=text("source_uri", said["source_uri"], settings.max_source_uri_chars),
-        tags=tags_of(said["tags"], resolved),
+        source_uri=text("source_uri", values["source_uri"], settings.max_source_uri_chars),
+        tags=values["tags"],
         importance=said["importance"],
         confidence=said["confidence"],
     )
     return draft, warnings
+
+
+def changed(resolved: Resolved, said: dict[str, Any], entry: Entry) -> tuple[dict[str, Any], list[str]]:
+    """The fields of the entry that get another value, with that value, and warnings. An empty title or summary removes it."""
+    given = {name: value for name, value in said.items() if value is not None and name in _CHANGEABLE}
+    values, warnings = _values(resolved, {**given, "secrets": said.get("secrets")})
+    if "tags" in values:
+        values["tags"] = tuple(sorted(values["tags"]))  # as an entry names them
+    return {name: values[name] for name in given if values[name] != getattr(entry, name)}, warnings
+
+
+_CHANGEABLE = ("title", "content", "summary", "scope", "topic", "tags", "importance", "confidence")
+
+
+def _values(resolved: Resolved, said: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What was said of an entry as it is kept: checked, normalised, within the limits of the project. No field has to be
+    there; one that is there is not `None` unless it may be absent."""
+    settings = resolved.settings
+    for name in ("scope", "topic"):
+        if name in said and not slug(said[name]):
+            raise InvalidParam(f"{name}: must not be empty")
+    if "content" in said and not said["content"].strip():
+        raise InvalidParam("content: must not be empty")
+    if "importance" in said and not 1 <= said["importance"] <= 5:
+        raise InvalidParam("importance: must be between 1 (low) and 5 (critical)")
+    if said.get("confidence") is not None and not 0.0 <= said["confidence"] <= 1.0:
+        raise InvalidParam("confidence: must be between 0.0 and 1.0")
+    if "content" in said and len(said["content"].encode()) > settings.max_entry_bytes:
+        raise LimitExceeded(f"content: longer than {settings.max_entry_bytes} bytes (MEMORY_MAX_ENTRY_BYTES)")
+    values, warnings = without_secrets(said, settings)
+    warnings += unseen(values)
+    values = dict(values)
+    for name, most in (("scope", settings.max_scope_chars), ("topic", settings.max_topic_chars)):
+        if name in values:
+            values[name] = limited(name, slug(values[name]), most)
+    for name, most in (("title", settings.max_title_chars), ("summary", settings.max_summary_chars)):
+        if name in values:
+            values[name] = text(name, values[name], most)
+    if "tags" in values:
+        values["tags"] = tags_of(values["tags"], resolved)
+    return values, warnings
 
 
 def tags_of(said: Sequence[str], resolved: Resolved) -> tuple[str, ...]:
@@ -79,19 +110,14 @@ def tags_of(said: Sequence[str], resolved: Resolved) -> tuple[str, ...]:
     return tags
 
 
-_SEARCHED_FOR_SECRETS = (
-    "content", "title", "summary", "topic", "scope", "source_ref", "source_path", "source_uri", "reason", "tags",
-)  # fmt: skip
-
-
 def without_secrets(said: dict[str, Any], settings: Settings) -> tuple[dict[str, Any], list[str]]:
     """What was said, with certain secrets masked where the caller wants that, and warnings about probable ones.
     `SecretDetected` for a certain one otherwise."""
     from scaffale import secrets
 
     redact = said.get("secrets") is not None and one_of("secrets", said["secrets"], ("redact",)) == "redact"
-    given = {field: said[field] for field in _SEARCHED_FOR_SECRETS if said.get(field)}
-    texts = {field: value if isinstance(value, list) else [value] for field, value in given.items()}
+    given = {field: value for field, value in said.items() if value and isinstance(value, str | list | tuple)}
+    texts = {field: [value] if isinstance(value, str) else value for field, value in given.items()}
     if not secrets.find("\n\n".join(text for each in texts.values() for text in each)):  # one look: nearly always none
         return said, []
     warnings: dict[str, None] = {}
@@ -108,7 +134,7 @@ def without_secrets(said: dict[str, Any], settings: Settings) -> tuple[dict[str,
                 if found.tier > 1:
                     warnings[f"{field}: may hold a secret ({found.kind}) at characters {found.start}–{found.end}"] = None
         if redact:
-            clean[field] = [secrets.mask(text) for text in value] if isinstance(value, list) else secrets.mask(value)
+            clean[field] = secrets.mask(value) if isinstance(value, str) else [secrets.mask(text) for text in value]
     return clean, list(warnings)
 
 
@@ -116,7 +142,7 @@ def unseen(said: dict[str, Any]) -> list[str]:
     """A warning for each text with characters that no person sees: zero width, direction marks, tags."""
     warnings = []
     for field in ("title", "content", "summary"):
-        text = said[field]
+        text = said.get(field)
         if text and not text.isascii():
             import re
 

@@ -14,14 +14,25 @@ from scaffale.snippet import Highlighter
 from scaffale.text import Query, parse, slug, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeVar
 
+    import apsw
+
+    from scaffale.answers.life import History
+    from scaffale.answers.links import LinkShown
     from scaffale.indexer.database import Database
+    from scaffale.indexer.entries import Row
+    from scaffale.indexer.links import Link
+    from scaffale.indexer.projects import Resolved
     from scaffale.indexer.sync import Projection
+
+    _More = TypeVar("_More")
 
 PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the query or the whole of it
 SIMILAR_AT = 0.6  # share of words in common from which two entries say nearly the same
 SIMILAR_TERMS = 16
+SHOWN_LINKS = 20  # of an entry that is read; memory_list_entry_links pages through all
 NOTHING_FOUND = "Nothing in memory matches. Check the documentation, the code or the tickets; nothing is invented here."
 
 
@@ -86,20 +97,27 @@ class Finding(Room):
         self, *, entry_id: str, project_path: str | None = None, project_id: str | None = None, mode: str = "project"
     ) -> EntryAnswer:
         """The whole entry. One of another project is not found, unless `mode` is `cross_project`."""
-        resolved = self._reach(mode, project_path, project_id)
-        store = self._store()
-        row = None
-        if store:
-            with store[0].read() as connection:
-                row = entries.find(connection, entry_id)
-        if row is None or (resolved and row.entry.project_id != resolved.project.id):
-            raise no_entry(entry_id, resolved)
+        resolved, row, links = self._reached(entry_id, mode, project_path, project_id, self._links_of)
         warnings = list(resolved.warnings) if resolved else []
         if row.entry.status != "active":
             reason = f" ({row.entry.invalidation_reason})" if row.entry.invalidation_reason else ""
             warnings.append(f"this entry is {row.entry.status}{reason}: do not rely on it")
-        links: dict[str, Any] = {"outgoing": [], "incoming_count": 0}
         return EntryAnswer(row.entry.project_id, masked(row), links, tuple(warnings))
+
+    def entry_history(
+        self, *, entry_id: str, project_path: str | None = None, project_id: str | None = None, mode: str = "project"
+    ) -> History:
+        """What happened to an entry, oldest first, with the values that each change replaced. Isolation as for `read_entry`."""
+        from scaffale.answers.life import Event, History
+        from scaffale.indexer import revisions
+
+        resolved, row, found = self._reached(entry_id, mode, project_path, project_id, revisions.of)
+        entry = row.entry
+        created = Event(0, entry.created_at, entry.created_by, "created", None, {})
+        events = [Event(*revision[:5], _masked_values(revision.earlier)) for revision in found]
+        return History(
+            entry.project_id, entry_id, entry.status, (created, *events), tuple(resolved.warnings) if resolved else ()
+        )
 
     def list_scopes(self, **where: Any) -> Names:  # noqa: ANN401  (the arguments of `_list`)
         """The scopes in use. Arguments: `project_path`, `project_id`, `status` (default active)."""
@@ -127,6 +145,75 @@ class Finding(Room):
         return EntryPage(tuple(masked(row) for row in found[:limit]), more)
 
     # --- parts of verbs --------------------------------------------------------------------------------------------
+
+    def _links_of(self, connection: apsw.Connection, entry_id: str) -> dict[str, Any]:
+        """What `read_entry` says of links: the outgoing ones, and how many come in."""
+        from scaffale.indexer import links
+
+        outgoing = links.of(connection, entry_id, "outgoing", SHOWN_LINKS)
+        return {
+            "outgoing": self._shown(connection, outgoing, entry_id) if outgoing else (),
+            "outgoing_count": links.count(connection, entry_id, "outgoing"),
+            "incoming_count": links.count(connection, entry_id, "incoming"),
+        }
+
+    def _shown(self, connection: apsw.Connection, found: Sequence[Link], entry_id: str) -> tuple[LinkShown, ...]:
+        """Links as they are shown to somebody who looks from that entry."""
+        from scaffale import secrets
+        from scaffale.answers.links import LinkShown
+
+        cited = self._documents.look(found) if any(link.target_type == "docs_document" for link in found) else {}
+        ends = {link.source_entry_id for link in found} | {link.target_entry_id for link in found if link.target_entry_id}
+        known = entries.headings(connection, ends - {entry_id})
+        shown = []
+        for link in found:
+            incoming = link.target_entry_id == entry_id
+            other = link.source_entry_id if incoming else link.target_entry_id
+            title, status = known.get(other, (None, None)) if other else (None, None)
+            document = cited.get(link.id)
+            if document:
+                title, status = document.title, document.evidence
+            uri = f"memory://entry/{link.target_entry_id}" if link.target_entry_id else link.target_uri or ""
+            words = {"uri": uri, "title": title, "label": link.label, "rationale": link.rationale}
+            said = {name: secrets.mask(text) if text else None for name, text in words.items()}
+            shown.append(
+                LinkShown(
+                    link.id,
+                    link.relation,
+                    link.target_type,
+                    said["uri"] or "",
+                    link.source_entry_id if incoming else None,
+                    "incoming" if incoming else None,
+                    said["title"],
+                    status,
+                    document.file_path if document else None,
+                    link.section,
+                    said["label"],
+                    link.confidence,
+                    said["rationale"],
+                    link.origin,
+                    link.created_at,
+                )
+            )
+        return tuple(shown)
+
+    def _reached(
+        self,
+        entry_id: str,
+        mode: str,
+        project_path: str | None,
+        project_id: str | None,
+        more: Callable[[apsw.Connection, str], _More],
+    ) -> tuple[Resolved | None, Row, _More]:
+        """The entry that a read is about, and what else is asked of it in the same snapshot."""
+        resolved = self._reach(mode, project_path, project_id)
+        store = self._store()
+        if store:
+            with store[0].read() as connection:
+                row = entries.find(connection, entry_id)
+                if row and (resolved is None or row.entry.project_id == resolved.project.id):
+                    return resolved, row, more(connection, entry_id)
+        raise no_entry(entry_id, resolved)
 
     def _found(
         self,
@@ -237,6 +324,13 @@ class _Found(NamedTuple):
     total: int
     lag: int
     warnings: tuple[str, ...]
+
+
+def _masked_values(values: dict[str, Any]) -> dict[str, Any]:
+    from scaffale import secrets
+
+    shown = {name: value for name, value in values.items() if name != "content_sha256"}
+    return {name: secrets.mask(value) if isinstance(value, str) else value for name, value in shown.items()}
 
 
 def _by_status(wanted: EntryFilter) -> list[Filter]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scaffale.indexer.database import Database, Schema
     from scaffale.indexer.projects import Known, Resolved
     from scaffale.memory.audited import Audited
+    from scaffale.memory.documents import Documents
     from scaffale.model import Entry
     from scaffale.settings import Settings
 
@@ -29,11 +30,23 @@ class Room(Hall):
     def __init__(self, settings: Settings, *, background: bool = False) -> None:
         super().__init__(settings, settings.memory_db_path, settings.memory_lexical_backend, background=background)
         self._audit_key = b""
+        self._reader: Documents | None = None
 
     def close(self) -> None:
         """Let go of the store and its index."""
         super().close()
         self._audit_key = b""
+        reader, self._reader = self._reader, None
+        if reader:
+            reader.close()
+
+    @property
+    def _documents(self) -> Documents:
+        if self._reader is None:
+            from scaffale.memory.documents import Documents
+
+            self._reader = Documents(self._settings)
+        return self._reader
 
     def _audited(
         self, operation: str, actor: str, project_id: str | None, said: dict[str, Any], entry_id: str | None = None

@@ -15,6 +15,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from scaffale.server.mcp import server
+from scaffale.server.mcp.registry import choose
 from scaffale.server.mcp.tools import TOOLS
 
 ERAS = ("legacy", "2026-07-28")
@@ -69,8 +70,7 @@ def call(halls, era, name, arguments, **more):
 def test_clients_see_the_registry(halls, era, tools):
     listed = talk(halls, era, lambda client: client.list_tools(), tools=tools)
     seen = [json.loads(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed.tools]
-    domains = {"memory", "docs"} if tools in {"default", "all"} else {tools}
-    assert seen == [spec.wire() for spec in TOOLS if spec.domain in domains]
+    assert seen == [spec.wire() for spec in choose(TOOLS, tools)]
     assert not halls.memory.calls and not halls.docs.calls
 
 

@@ -12,6 +12,7 @@ from hall_worker import Workers
 
 from benchmarks import visibility
 from scaffale import backends
+from scaffale.indexer import entries, shelves
 
 SAID = {"actor": "tester", "project_id": "p", "scope": "s", "topic": "t", "source_type": "decision"}
 HOLD = """
@@ -136,13 +137,16 @@ def open_at_once(home, engine, count):
     return said
 
 
+STEPS = {"memory_entries": entries.SCHEMA.migrations, "shelves": shelves.SCHEMA.migrations}
+
+
 def check_one_store(home, said, count):
     assert len(set(said)) == 1, "they all saw their own, in the same stores"
     assert said[0].startswith("[true, true, ")
     for path, table in (("memory/memory.sqlite", "memory_entries"), ("docs/docs.sqlite", "shelves")):
         store = apsw.Connection(str(home / ".mcp-servers" / path))
         assert store.execute(f"SELECT count(*) FROM {table}").get == count
-        assert store.execute("SELECT count(*) FROM schema_migrations").get == 1
+        assert store.execute("SELECT count(*), max(version) FROM schema_migrations").get == (len(STEPS[table]),) * 2
         assert store.pragma("integrity_check") == "ok"
         store.close()
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 READS = Hints(read_only=True, destructive=False, idempotent=True)
 ADDS = Hints(read_only=False, destructive=False, idempotent=False)
+CHANGES = Hints(read_only=False, destructive=True, idempotent=False)
 RETIRES = Hints(read_only=False, destructive=True, idempotent=True)
 
 PROJECT = {"project_path": text("Project folder (or give project_id)"), "project_id": text()}
@@ -112,6 +113,35 @@ MEMORY_TOOLS = (
         ),
         answers=gives(entry_id={"type": "string"}),
         verbs=one(lambda call: call.halls.memory.add_entry(actor=call.actor, **call.arguments), prose.memory_added),
+        domain="memory",
+    ),
+    tool(
+        name="memory_update_entry",
+        title="Update a memory entry",
+        description=(
+            "Correct an entry, archive it or restore it; fields left out stay. What it said before is kept as a revision. "
+            "If the fact itself changed, prefer a new entry that supersedes this one."
+        ),
+        hints=CHANGES,
+        schema=takes(
+            "entry_id",
+            entry_id=text(),
+            **PROJECT,
+            title=text(),
+            content=text(),
+            summary=text(),
+            scope=text(),
+            topic=text(),
+            tags=texts("Replaces all"),
+            importance=integer(minimum=1, maximum=5),
+            confidence=number(minimum=0, maximum=1),
+            status=choice("active", "archived"),
+            reason=text("Needed to restore an invalidated entry"),
+            expected_updated_at=text("updated_at as read; CONFLICT if it changed since"),
+            secrets=choice("redact"),
+        ),
+        answers=gives(),
+        verbs=one(lambda call: call.halls.memory.update_entry(actor=call.actor, **call.arguments), prose.memory_updated),
         domain="memory",
     ),
     tool(

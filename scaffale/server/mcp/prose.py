@@ -48,7 +48,9 @@ def memory_entry(answer: Answer) -> str:
     if entry.get("tags"):
         head.append(f"tags: {', '.join(entry['tags'])}")
     links = answer.get("links", {})
-    head += [f"link: {_brief(each)}" for each in links.get("outgoing", [])]
+    head += [f"link: {_link(each)}" for each in links.get("outgoing", [])]
+    if links.get("outgoing_count", 0) > len(links.get("outgoing", [])):
+        head.append(f"{links['outgoing_count']} outgoing links in all; memory_list_entry_links lists them")
     if links.get("incoming_count"):
         head.append(f"incoming links: {links['incoming_count']}")
     return _lines([*head, entry.get("verification_hint"), "", entry.get("content")])
@@ -71,6 +73,53 @@ def memory_invalidated(answer: Answer) -> str:
     if answer.get("changed"):
         return f"Entry {entry} is now {status}; it was {answer.get('previous_status')}."
     return f"Entry {entry} was {status} already; nothing changed."
+
+
+def memory_updated(answer: Answer) -> str:
+    """What changed, and where the earlier text is."""
+    entry, changed = answer.get("entry_id"), answer.get("changed")
+    if not changed:
+        return f"Entry {entry} says that already; nothing changed."
+    similar = [f"Similar: {_brief(each)}" for each in answer.get("similar_entries", [])]
+    first = f"Entry {entry}: {', '.join(changed)} changed; now {answer.get('status')}, updated_at {answer.get('updated_at')}."
+    return _lines([f"{first} Revision {answer.get('revision')} keeps what was.", *similar])
+
+
+def memory_deleted(answer: Answer) -> str:
+    """That it is gone."""
+    return f"Entry {answer.get('entry_id')} is deleted; it was {answer.get('previous_status')}."
+
+
+def memory_linked(answer: Answer) -> str:
+    """The link, and what it moved."""
+    link = answer.get("link", {})
+    lines = [f"{'Linked' if answer.get('created') else 'Link updated'}: {_link(link)}"]
+    if answer.get("superseded"):
+        lines.append(f"Entry {answer['superseded']} is now superseded.")
+    lines += [f"Still active and similar: {_brief(each)}" for each in answer.get("similar_entries", [])]
+    return _lines(lines)
+
+
+def memory_unlinked(answer: Answer) -> str:
+    """That the link is gone."""
+    return f"Link {answer.get('link_id')} is removed."
+
+
+def memory_links(answer: Answer) -> str:
+    """The links, one to a line."""
+    links = answer.get("links", [])
+    head = _count(answer, links, "link", "links", f" of {answer.get('entry_id')} ({answer.get('direction')})")
+    return _lines([head, *map(_link, links)])
+
+
+def memory_rebuilt(answer: Answer) -> str:
+    """What the old index was like."""
+    if not answer.get("rebuilt"):
+        return "The index could not be rebuilt now."
+    faults = [f"{answer.get(kind)} {kind}" for kind in ("missing", "surplus") if answer.get(kind)]
+    faults += [f"damage: {each}" for each in answer.get("damage", [])]
+    was = "; ".join(faults) or "nothing differed"
+    return f"{answer.get('lexical_backend')} index rebuilt over {answer.get('entries')} entries; before: {was}."
 
 
 def names(answer: Answer) -> str:
@@ -197,6 +246,14 @@ def _entry_head(entry: Answer) -> str:
 
 def _named(items: list[Any]) -> str:
     return ", ".join(f"{each['name']} ({each['count']})" if isinstance(each, dict) else str(each) for each in items)
+
+
+def _link(link: Answer) -> str:
+    incoming = link.get("direction") == "incoming"
+    end = f"from {link.get('source_entry_id')}" if incoming else f"to {link.get('target_uri')}"
+    section = f" § {' > '.join(link['section'])}" if link.get("section") else ""
+    about = [f"{link.get('title')}" if link.get("title") else "", link.get("status"), link.get("label"), link.get("rationale")]
+    return f"{link.get('relation')} {end}{section} [{link.get('id')}] {' · '.join(filter(None, about))}".rstrip()
 
 
 def _brief(value: object) -> str:

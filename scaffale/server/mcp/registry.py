@@ -122,15 +122,16 @@ def tool(
     verbs: Mapping[str, Verb],
     domain: str,
     text_too: tuple[str, ...] = (),
+    by_default: bool = True,
 ) -> ToolSpec:
     """A row, with its schema compiled. `text_too` names arrays that also take one plain string."""
     arguments = Arguments(schema, text_too=text_too)
-    return ToolSpec(name, title, description, hints, schema, answers, arguments, verbs, domain)
+    return ToolSpec(name, title, description, hints, schema, answers, arguments, verbs, domain, by_default)
 
 
-def one(run: Callable[[Call], Any], speak: Callable[[Answer], str]) -> dict[str, Verb]:
+def one(run: Callable[[Call], Any], speak: Callable[[Answer], str], *, bulk: bool = False) -> dict[str, Verb]:
     """The verbs of a tool that does one thing."""
-    return {"": Verb(run, speak)}
+    return {"": Verb(run, speak, bulk=bulk)}
 
 
 def choose(specs: tuple[ToolSpec, ...], tools: str) -> tuple[ToolSpec, ...]:

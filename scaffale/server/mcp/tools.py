@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from scaffale.server.mcp.curation_tools import CURATION_TOOLS
 from scaffale.server.mcp.docs_tools import DOCS_TOOLS
 from scaffale.server.mcp.memory_tools import MEMORY_TOOLS
 
-TOOLS = (*MEMORY_TOOLS, *DOCS_TOOLS)
+TOOLS = (*MEMORY_TOOLS, *CURATION_TOOLS, *DOCS_TOOLS)

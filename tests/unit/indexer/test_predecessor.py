@@ -96,15 +96,16 @@ def test_everything_is_taken_over_once_and_the_old_file_is_kept(store, open_memo
     assert not open_memory().status().warnings
 
 
-def test_links_wait_and_the_audit_goes_on(store, open_memory):
+def test_links_and_the_audit_come_along(store, open_memory):
     memory = open_memory()
     memory.add_entry(actor="t", project_id="cliente-x/app", scope="s", topic="t", content="New.", source_type="decision")
     database, _ = memory._open()
-    assert database.connection.execute("SELECT relation FROM predecessor_memory_links").get == "supersedes"
+    link = database.connection.execute("SELECT id, relation, target_type FROM memory_links").get
+    assert link == ("l", "supersedes", "memory_entry")
     rows = database.connection.execute("SELECT operation, outcome FROM audit_log ORDER BY seq").fetchall()
     assert rows == [("memory_add_entry", "ok"), ("memory_add_entry", "ok")]
     tables = {name for (name,) in database.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
-    assert {name for name in tables if name.startswith("predecessor_")} == {"predecessor_memory_links"}
+    assert not {name for name in tables if name.startswith("predecessor_")}
     assert not any("fts" in name for name in tables)
 
 

@@ -164,6 +164,19 @@ COMMANDS = {
         "scaffale memory invalidate ID --reason 'fixed in 2.1'",
         "memory:invalidate",
     ),
+    "memory update": Command(
+        "correct an entry, archive it, bring it back",
+        "scaffale memory update ID --status archived",
+        "curation:update",
+    ),
+    "memory delete": Command("delete an invalidated entry for good", "scaffale memory delete ID --yes", "curation:delete"),
+    "memory history": Command("how an entry came to be as it is", "scaffale memory history ID", "curation:history"),
+    "memory link": Command(
+        "link an entry to another, or to a document", "scaffale memory link ID docs://document/12", "curation:link"
+    ),
+    "memory unlink": Command("take a link", "scaffale memory unlink LINK", "curation:unlink"),
+    "memory links": Command("the links of an entry", "scaffale memory links ID --direction both", "curation:links"),
+    "memory rebuild": Command("build the index of memory anew", "scaffale memory rebuild", "curation:rebuild"),
     "memory scopes": Command("the scopes in use", "scaffale memory scopes", "memory:scopes"),
     "memory topics": Command("the topics in use", "scaffale memory topics", "memory:topics"),
     "memory tags": Command("the tags in use", "scaffale memory tags", "memory:tags"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 from scaffale.server.cli.commands import DONE, WHICH, shared
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add(arguments: Arguments, output: Output) -> int:
-    content = _standard_input(output) if arguments.content == "-" else arguments.content
+    content = shared.standard_input(output) if arguments.content == "-" else arguments.content
     with shared.open_memory() as memory:
         answer = memory.add_entry(
             actor=shared.login(),
@@ -63,13 +62,6 @@ def add(arguments: Arguments, output: Output) -> int:
         )
     output.answer(answer, lambda added: _added(added, output))
     return DONE
-
-
-def _standard_input(output: Output) -> str:
-    """All of it, as it came: no newline is translated."""
-    if sys.stdin.isatty():
-        output.note("type the entry; Ctrl-D ends it")
-    return sys.stdin.buffer.read().decode()
 
 
 def _added(added: Any, output: Output) -> None:  # noqa: ANN401  (answers.memory.AddedEntry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from scaffale.errors import InvalidParam, ScaffaleError
@@ -133,3 +134,10 @@ def login() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return "somebody"
+
+
+def standard_input(output: Output) -> str:
+    """All of it, as it came: no newline is translated."""
+    if sys.stdin.isatty():
+        output.note("type the entry; Ctrl-D ends it")
+    return sys.stdin.buffer.read().decode()
