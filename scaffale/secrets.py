@@ -48,14 +48,18 @@ class _Pattern:
 
 
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_PLAIN = b"abcdefghijklmnopqrstuvwxyz_-+"
-_LONG_RUN = b"a" * 14
-_RUNS = bytes(ord("a") if chr(byte) in _ALNUM or byte in b"_-+" or byte > 127 else ord(" ") for byte in range(256))
+_PLAIN = b"abcdefghijklmnopqrstuvwxyz_-+%"
+_LONG_RUN = b"a" * 15
+_RUNS = bytes(ord("a") if chr(byte) in _ALNUM or byte in b"_-+%" or byte > 127 else ord(" ") for byte in range(256))
 _SPACES = bytes(ord(" ") if byte in b"\t\v\f" else byte for byte in range(256))
 _FEW_CAPITALS = 5  # one in so many letters, as in names; random letters have one in two
 _VALUE_RUN = _Pattern("[A-Za-z0-9_/+-]{32}")
 _DIGIT = _Pattern("[0-9]")
-_HINTS = [(hint, rule) for rule in PREFIXED for hint in rule.hints if hint not in TEXT_HINTS]
+_HINTS: dict[tuple[str, str], list[tuple[str, Rule]]] = {}  # by their first two characters
+for _rule in PREFIXED:
+    for _hint in _rule.hints:
+        if _hint not in TEXT_HINTS:
+            _HINTS.setdefault((_hint[0], _hint[1]), []).append((_hint, _rule))
 _TEXT_HINTS = [(hint, rule) for rule in PREFIXED for hint in rule.hints if hint in TEXT_HINTS]
 _NAMES = [(hint, rule) for rule in NAMED for hint in rule.hints]
 
@@ -87,7 +91,7 @@ def find(text: str, tier: int = 2) -> list[Finding]:
     found = _blocks(text)
     if words or met:
         found += _certain(text, words, met)
-    if any(len(word) >= _ENCODED_WORD and _RUN.search(word) for word in words):
+    if any(_is_encoded(run) for word in words if len(word) >= _ENCODED_WORD for run in _RUN.findall(word)):
         found += _encoded(text)
     if tier > 1:
         found += _probable(text)
@@ -165,7 +169,8 @@ def _certain(text: str, words: list[str], met: list[tuple[str, Rule]]) -> list[F
     values = [word.partition("?")[2] if "://" in word else word for word in words if len(word) >= _VALUE_WORD]
     if any(len(value) >= _DOTTED_WORD and "." in value for value in values):
         longs += DOTTED
-    met += [pair for pair in _HINTS if pair[0] in longs]
+    starts = sorted(_HINTS.keys() & set(zip(longs, longs[1:], strict=False)))
+    met += [pair for start in starts for pair in _HINTS[start] if pair[0] in longs]
     found = [finding for rule in dict.fromkeys(rule for _, rule in met) for finding in _matches(text, rule)]
     if met and "\n" in text:
         found += _wrapped(text, met)
@@ -346,6 +351,11 @@ def _uncovered(text: str) -> tuple[str, list[int]]:
 
 
 _RUN = _Pattern(r"[A-Za-z0-9+/_-]{24,}")
+
+
+def _is_encoded(run: str) -> bool:
+    """Whether base64 could look like this: no text of eighteen bytes encodes without capitals, small letters and digits."""
+    return _DIGIT.search(run) is not None and not run.islower() and not run.isupper()
 
 
 def _encoded(text: str) -> Iterator[Finding]:

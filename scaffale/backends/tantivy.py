@@ -44,7 +44,7 @@ _PROBE = "\x00"  # a token that no text yields, in every field of the sentinel: 
 
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    builder.add_integer_field("id", indexed=True, fast=True)
+    builder.add_integer_field("id", fast=True)
     builder.add_integer_field("owner", indexed=True, fast=True)
     builder.add_integer_field("importance", fast=True)
     builder.add_float_field("confidence", fast=True)
@@ -259,16 +259,16 @@ class TantivyWriter:
         assert self._writer
         with _border("write"):
             self._writer.delete_documents_by_term("owner", owner)
-            for passage in passages:
+            for id, _, title, heading, body, labels, facets, importance, confidence, updated in passages:
                 document = Document()
-                document.add_integer("id", passage.id)
+                document.add_integer("id", id)
                 document.add_integer("owner", owner)
-                document.add_integer("importance", passage.importance)
-                document.add_float("confidence", passage.confidence)
-                document.add_integer("updated", passage.updated)
-                for facet in passage.facets:
+                document.add_integer("importance", importance)
+                document.add_float("confidence", confidence)
+                document.add_integer("updated", updated)
+                for facet in facets:
                     document.add_text("facet", facet)
-                for field, text in fields(passage.title, passage.heading, passage.body, passage.labels).items():
+                for field, text in fields(title, heading, body, labels).items():
                     document.add_text(field, text)
                 self._writer.add_document(document)
 

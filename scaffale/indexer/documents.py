@@ -115,11 +115,11 @@ def put_documents(
                 draft.rel_path,
                 *draft.fingerprint,
                 draft.line_count,
-                _json(draft.warnings),
+                _json(draft.warnings) if draft.warnings else "[]",
                 now,
                 now,
                 now,
-                _json({"aliases": draft.aliases} if draft.aliases else {}),
+                _json({"aliases": draft.aliases}) if draft.aliases else "{}",
             ),
         ).get
         connection.execute("DELETE FROM sections WHERE document_id = ?", (owner,))

@@ -161,18 +161,21 @@ _BLANK_LINES = re.compile(r"\n[ \t\r\n]*\n")  # of a repeated group the engine w
 
 def _sections(text: str, shape: str, begin: int, headings: list[_Heading]) -> Iterator[Section]:
     line = 1
-    trail: list[_Heading] = []
+    trail: list[tuple[int, tuple[str, ...]]] = [(FRONT_MATTER - 1, ())]  # level and path of each heading that is open
     starts = [_Heading(0, FRONT_MATTER, ""), _Heading(begin, PREAMBLE, ""), *headings]
-    for heading, end in zip(starts, [start for start, _, _ in starts[1:]] + [len(text)], strict=True):
-        while trail and trail[-1].level >= heading.level:
+    ends = [start for start, _, _ in starts[1:]]
+    for (begins, level, name), end in zip(starts, [*ends, len(text)], strict=True):
+        while trail[-1][0] >= level:
             trail.pop()
-        if heading.text:
-            trail.append(heading)
-        path = tuple(above.text for above in trail)
-        for start, stop in _pieces(shape, heading.start, end):
+        path = trail[-1][1]
+        if name:
+            path = (*path, name)
+            trail.append((level, path))
+        short = begins < end <= begins + LONG_SECTION  # as most are
+        for start, stop in ((begins, end),) if short else _pieces(shape, begins, end):
             after = line + shape.count("\n", start, stop)
             last = after - 1 if shape[stop - 1] == "\n" else after
-            yield Section(path, heading.level, line, last, text[start:stop])
+            yield Section(path, level, line, last, text[start:stop])
             line = after
 
 
@@ -227,7 +230,7 @@ def _fences(shape: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 # --- headings ------------------------------------------------------------------------------------------------------
 
 _MARK = re.compile(
-    r"""\n(?:
+    r"""\n(?=[#`~<=\ -])(?:
       (?P<atx>\#{1,6}) (?=[ \t\r\n]|\Z) (?P<heading>[^\n]*)
     | (?P<fence>`{3,}|~{3,}) (?P<info>[^\n]*)
     | (?P<html>\ {0,3}<[^\n]*)
@@ -237,7 +240,7 @@ _MARK = re.compile(
     re.VERBOSE,
 )
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t])\#+$")
-_INLINE_MARKUP = re.compile(r"[`*_\\\[\]<>&!]")
+_INLINE_MARKUP = re.compile(r"[`*\\\[<&]|_(?<![^\W_]_).*_(?![^\W_])")  # underscores within words are no markup
 _CODE_SPAN = re.compile(r"(?<![`\\])`[^`]+`(?!`)")
 _LONG_HTML = re.compile(r" {0,3}<(?:[!?]|(?:script|pre|style|textarea)\b)", re.IGNORECASE)
 _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
@@ -284,7 +287,8 @@ def _plain_headings(source: str, begin: int) -> list[_Heading]:
         elif html >= 0:
             raise _Doubt
         elif kind == "heading":
-            headings.append(_Heading(begin + mark.start(), len(mark["atx"]), _heading_text(mark["heading"], source)))
+            marks, text = mark.group("atx", "heading")
+            headings.append(_Heading(begin + mark.start(), len(marks), _heading_text(text, source)))
             if len(headings) > MAX_HEADINGS:
                 break
         elif kind == "info":
@@ -314,7 +318,9 @@ def _follows_text(source: str, line_end: int) -> bool:
 
 
 def _heading_text(raw: str, source: str) -> str:
-    text = _CLOSING_MARKS.sub("", raw.strip(" \t\r")).rstrip(" \t")
+    text = raw.strip(" \t\r")
+    if text.endswith("#"):
+        text = _CLOSING_MARKS.sub("", text).rstrip(" \t")
     if not _INLINE_MARKUP.search(text):
         return _short(text)
     if "[" in _CODE_SPAN.sub("", text) and "]:" in source:

@@ -438,8 +438,8 @@ def passages(connection: apsw.Connection, owners: Sequence[int]) -> dict[int, li
     }
     rows = _rows(
         connection,
-        "SELECT document_id, sections.id, level, heading_path, substr(body, 1, ?) FROM json_each(?)"
-        " CROSS JOIN sections ON document_id = value",
+        "SELECT document_id, sections.id, level, heading_path, iif(octet_length(body) > ?1, substr(body, 1, ?1), body)"
+        " FROM json_each(?2) CROSS JOIN sections ON document_id = value",
         MAX_BODY_CHARS,
         wanted,
     )
@@ -493,8 +493,9 @@ def _head(
 
 def _below(title: str, path: str) -> str:
     """The heading path without the title of the document, for people."""
-    names = path.split("\n")
-    return _BETWEEN.join(names[1:] if names[0] == title else names)
+    if path == title:
+        return ""
+    return path.removeprefix(f"{title}\n").replace("\n", _BETWEEN)
 
 
 def _path(text: str) -> tuple[str, ...]:
