@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scaffale.text import Query
 
 _VERSION: str = tantivy.__dict__["__version__"]  # "tantivy v0.27.0, index_format v7"; the stubs do not know of it
-IDENTITY = f"tantivy-{_VERSION.split()[1].strip('v,')}-v1"
+IDENTITY = f"tantivy-{_VERSION.split()[1].strip('v,')}-v2"
 SINGLE_HEAP = 15_000_000  # the least that one writer thread takes
 BULK_HEAP = 128_000_000
 MAX_SEGMENTS = 8  # more of them slow every search down; a writer then waits for its merges
@@ -203,10 +203,13 @@ class TantivyIndex:
                 break
             kept.append((score, address))
         addresses = [address for _, address in kept]
-        columns = [searcher.fast_field_values(name, addresses) for name in ("id", "owner", "importance", "confidence", "updated")]
-        if any(None in column for column in columns):
+        ids, owners, updates = (searcher.fast_field_values(name, addresses) for name in ("id", "owner", "updated"))
+        if None in ids or None in owners or None in updates:
             raise IndexUnusable("tantivy found passages without their numbers: its files are damaged")
-        return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in zip(kept, *columns, strict=True)], total, open_end
+        importances = [each or 0 for each in searcher.fast_field_values("importance", addresses)]
+        confidences = [-1.0 if each is None else each for each in searcher.fast_field_values("confidence", addresses)]
+        rows = zip(kept, ids, owners, importances, confidences, updates, strict=True)
+        return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in rows], total, open_end
 
     def _engine_query(
         self, clauses: Sequence[Clause], query: Query, filter: Filter, hidden: Collection[int]
@@ -263,9 +266,11 @@ class TantivyWriter:
                 document = Document()
                 document.add_integer("id", id)
                 document.add_integer("owner", owner)
-                document.add_integer("importance", importance)
-                document.add_float("confidence", confidence)
                 document.add_integer("updated", updated)
+                if importance:  # sections of documents have neither: what is absent costs nothing
+                    document.add_integer("importance", importance)
+                if confidence >= 0:
+                    document.add_float("confidence", confidence)
                 for facet in facets:
                     document.add_text("facet", facet)
                 for field, text in fields(title, heading, body, labels).items():
