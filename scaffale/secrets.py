@@ -11,6 +11,7 @@ Clean text costs a few literal searches in its noisy words; a rule is compiled w
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.secret_rules import DOTTED, NAMED, PREFIXED, TEXT_HINTS
@@ -166,7 +167,7 @@ def _certain(text: str, words: list[str], met: list[tuple[str, Rule]]) -> list[F
     values = [word.partition("?")[2] if "://" in word else word for word in words if len(word) >= _VALUE_WORD]
     if any(len(value) >= _DOTTED_WORD and "." in value for value in values):
         longs += DOTTED
-    starts = sorted(_HINTS.keys() & set(zip(longs, longs[1:], strict=False)))
+    starts = sorted(_HINTS.keys() & set(pairwise(longs)))
     met += [pair for start in starts for pair in _HINTS[start] if pair[0] in longs]
     found = [finding for rule in dict.fromkeys(rule for _, rule in met) for finding in _matches(text, rule)]
     if met and "\n" in text:
