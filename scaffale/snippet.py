@@ -23,6 +23,7 @@ _PREFIX = 5
 _SCANNED = 20_000  # characters of a text that are looked at
 _MATCHES = 60
 _BOUNDARY = re.compile(r"[\W_]")
+_FOLDED = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalnum() else ord(" ") for byte in range(256))
 
 
 class Highlighter:
@@ -33,7 +34,8 @@ class Highlighter:
         self._stem = stem
         # Stemming may change the last letter (`dry` → `dri`), so that one is not asked of a word.
         prefixes = {stem[: min(_PREFIX, max(1, len(stem) - 1))] for stem in self._stems}
-        self._prefixes = [one for one in prefixes if not any(one != other and one.startswith(other) for other in prefixes)]
+        shortest = [one for one in prefixes if not any(one != other and one.startswith(other) for other in prefixes)]
+        self._prefixes = [f" {prefix}" for prefix in shortest]
         self._symbols = self._stems & SYMBOLS
         self._known: dict[str, str | None] = {}
 
@@ -54,21 +56,19 @@ class Highlighter:
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """`(start, end, stem)` of each matching word at the beginning of the text, ascending."""
-        haystack = f" {fold_in_place(text[:_SCANNED])} "
+        haystack = f" {_words_only(text[:_SCANNED])} "
         known = self._known
         found = []
         for prefix in self._prefixes:
             at = haystack.find(prefix)
             left = _MATCHES
             while at >= 0 and left:
-                end = at + 1
-                if not haystack[at - 1].isalnum():
-                    end = _BOUNDARY.search(haystack, end).start()  # type: ignore[union-attr]
-                    word = haystack[at:end]
-                    stem = known[word] if word in known else self._match(word)
-                    if stem is not None:
-                        found.append((at - 1, end - 1, stem))
-                        left -= 1
+                end = haystack.find(" ", at + 1)
+                word = haystack[at + 1 : end]
+                stem = known[word] if word in known else self._match(word)
+                if stem is not None:
+                    found.append((at, end - 1, stem))
+                    left -= 1
                 at = haystack.find(prefix, end)
         if not self._symbols and haystack.isascii():
             return sorted(found)  # each begins like another stem: none can lie in another
@@ -90,6 +90,13 @@ class Highlighter:
         stem = next((stem for stem in self._stem(word) if stem in self._stems), None)
         self._known[word] = stem
         return stem
+
+
+def _words_only(text: str) -> str:
+    """The text folded, with a space for each character that no word has; character for character."""
+    if text.isascii():
+        return text.encode().translate(_FOLDED).decode()
+    return _BOUNDARY.sub(" ", fold_in_place(text))
 
 
 @cache
