@@ -1,6 +1,6 @@
 """`python -m benchmarks run|gate [CASE …] [--sections N]`: measure, and hold the figures to their baseline.
 
-Other commands say more of themselves with `--help`: `quality`, `literals`, `answerable`.
+Other commands say more of themselves with `--help`: `quality`, `literals`, `answerable`, `guard`.
 
 `run` prints every figure with its goal. `gate` does the same at a size that fits CI and fails when a figure is worse than
 its baseline by more than the slack, or when the frozen raw arms changed. `gate --accept REASON` writes new baselines.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines.json")
-OTHERS = ("quality", "literals", "answerable")  # modules with a `main` of their own
+OTHERS = ("quality", "literals", "answerable", "guard")  # modules with a `main` of their own
 
 
 def main() -> int:
@@ -51,11 +51,11 @@ def main() -> int:
 
 def _cases() -> dict[str, Callable[[str, int], Iterator[Figure]]]:
     """All that can be measured, by name: what things cost, then how good answers are."""
-    from benchmarks import answerable, literals, quality
+    from benchmarks import answerable, guard, literals, quality
     from benchmarks.cases import CASES
 
     good = {"sample": quality.sample_figures, "sets": quality.set_figures}
-    return {**CASES, **good, "literals": literals.figures, "answerable": answerable.figures}
+    return {**CASES, **good, "literals": literals.figures, "answerable": answerable.figures, "guard": guard.figures}
 
 
 def measured(names: list[str], sizes: list[int]) -> list[Figure]:

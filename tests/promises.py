@@ -2,8 +2,9 @@
 
 An id is the chapter that the promise is of, and a name. Chapters: 1 ground rules; 2 memory (2.1 whose project and which
 paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data); 3 documents (3.1 records,
-3.2 managing, 3.3 finding and reading); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.7 scope, 8.12
-processes); 9 settled details. Tests are named relative to this folder. `later` names what has to come before a promise
+3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
+5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.7 scope, 8.12 processes); 9 settled
+details. Tests are named relative to this folder. `later` names what has to come before a promise
 can be shown; such a promise is not kept yet and has no test.
 """
 
@@ -37,8 +38,11 @@ IN_MEMORY = "integration/test_mcp_in_memory.py::"
 REAL = "integration/test_mcp_real.py::"
 STDIO = "integration/test_mcp_stdio.py::"
 PROCESSES = "integration/test_processes.py::"
+COMMONMARK = "property/test_commonmark.py::"
 TAIL = "property/test_tail.py::"
 ORDER = "property/test_total_order.py::"
+SEGMENTS = "unit/server/hooks/test_segments.py::"
+INTENT = "unit/server/hooks/test_intent.py::"
 CHOICE = "unit/backends/test_choice.py::"
 AUDIT = "unit/indexer/test_audit.py::"
 DATABASE = "unit/indexer/test_database.py::"
@@ -1003,6 +1007,33 @@ FINDING = (
     promise("3.3-links", "Links appear in reads, short in searches, as counts in lists.", later="docs"),
 )
 
+GUARD = (
+    promise(
+        "5.1-segments",
+        "What a prompt shows is told from what it says, as CommonMark reads it; offsets and lines stay.",
+        COMMONMARK + "test_what_a_parser_calls_data_is_never_said",
+        COMMONMARK + "test_what_a_parser_calls_text_is_said",
+        COMMONMARK + "test_regions_tile_any_text_and_the_mask_keeps_its_shape",
+        SEGMENTS + "test_what_is_shown",
+        SEGMENTS + "test_offsets_count_code_points_and_the_mask_keeps_lines",
+        SEGMENTS + "test_a_mask_has_nothing_left_to_mask",
+    ),
+    promise(
+        "5.2-intent",
+        "A hint needs a request of the current message, said and not shown, negated or talked about.",
+        INTENT + "test_the_segmentation_matrix",
+        INTENT + "test_the_long_specification_is_no_request",
+        INTENT + "test_nothing_of_the_sample_is_taken_for_a_request",
+        INTENT + "test_a_hint_depends_on_nothing_but_the_message",
+    ),
+    promise(
+        "5.2-reasons",
+        "A decision gives a stable reason and its evidence.",
+        INTENT + "test_reasons",
+        INTENT + "test_evidence_names_the_rule_and_the_place",
+        INTENT + "test_evidence_against_is_given_too",
+    ),
+)
 FACES = (
     promise(
         "6-stdio",
@@ -1337,6 +1368,7 @@ PROMISES = (
     *DOCUMENT_RECORDS,
     *MANAGING,
     *FINDING,
+    *GUARD,
     *FACES,
     *BEYOND,
     *SETTLED,
