@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound
-from scaffale.indexer import clock, paths, repository
+from scaffale.indexer import clock
 from scaffale.model import Project
 from scaffale.settings import DomainKeys, for_project
 
@@ -76,6 +76,8 @@ def resolve(
         stored = known(project_id) if known else None
         project = stored.project._replace(canonical_path=None) if stored else Project(project_id)
         return Resolved(project, settings, roots=settings.memory_allowed_roots, registered=stored is not None)
+    from scaffale.indexer import paths, repository
+
     folder = paths.resolve_project_path(project_path, settings.memory_allowed_roots)
     found = repository.around(folder)
     remote = repository.remote(found) if found else None

@@ -10,6 +10,7 @@ of something else · 5 the store cannot be used now · 70 a defect of ours · 74
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -29,6 +30,9 @@ EXIT_CODES = {
     "STORE_UNREADABLE": 5,
     "INTERNAL": 70,
 }
+
+
+_YOUNG = 100_000  # objects before garbage is looked for: most commands end before, so that none is looked for in what imports make
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,6 +85,7 @@ def entry() -> None:
     """What the console script calls."""
     _stand_in_for_closed_streams()
     os.umask(0o077)  # stores, indexes and exports are for their owner's eyes
+    gc.set_threshold(_YOUNG)
     code = main()
     try:
         sys.stdout.flush()
