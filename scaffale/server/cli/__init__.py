@@ -32,7 +32,7 @@ EXIT_CODES = {
 }
 
 
-_YOUNG = 100_000  # objects before garbage is looked for: most commands end before, so that none is looked for in what imports make
+_YOUNG = 100_000  # objects before garbage is looked for: what imports make is none, and most commands make no more
 
 
 def main(argv: Sequence[str] | None = None) -> int:
