@@ -21,6 +21,7 @@ _SYMBOLS = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", ".net": "dotnet"}
 SYMBOLS = frozenset(_SYMBOLS.values())  # as they are indexed
 # The look behind stands after the first character, so that the engine skips from one such character to the next.
 _SYMBOL = re.compile(r"[cC](?<![^\W_].)\+\+|[cCfF](?<![^\W_].)#|\.(?<![^\W_].)(?:NET|net)\b", re.DOTALL)
+_MNEMONIC = re.compile(r"\[([^\W\d_]{1,3})\](?=[^\W\d_])")  # `E[x]tract`: a key shown inside its word
 _WORD = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _STEMS: dict[str, str] = {}
@@ -48,6 +49,15 @@ class Term(NamedTuple):
 
     text: str
     weight: float = 1.0
+    prefix: bool = False  # and whatever begins like it
+
+
+class Need(NamedTuple):
+    """What a passage must hold, or must not: words side by side, in `field` when it is named. See `Term` for `prefix`."""
+
+    text: str
+    field: str = ""
+    prefix: bool = False
 
 
 class Query(NamedTuple):
@@ -62,6 +72,8 @@ class Query(NamedTuple):
     cut: bool = False
     boosts: tuple[tuple[str, float], ...] = ()
     literal: str = ""
+    required: tuple[Need, ...] = ()
+    excluded: tuple[Need, ...] = ()
 
 
 def normalise(text: str) -> str:
@@ -73,22 +85,30 @@ def normalise(text: str) -> str:
 
 def fields(title: str, heading: str, body: str, labels: str) -> dict[str, str]:
     """What of a passage stands in which field of an index. Italian passages go in as Italian stems (see `italian`)."""
-    head, text = normalise(f"{title}\n{heading}"), normalise(body[:MAX_BODY_CHARS])
-    if is_italian(text):
-        head, text = italian(head), italian(text)
-    return {"head": head, "body": text, "labels": _normalised_labels(labels)}
+    text = normalise(body[:MAX_BODY_CHARS])
+    if not is_italian(text):
+        return {"title": _name(title), "heading": normalise(heading), "body": text, "labels": _name(labels)}
+    names = {"title": _italian_name(title), "heading": italian(normalise(heading))}
+    return {**names, "body": italian(text), "labels": _name(labels)}
 
 
 @lru_cache(64)
-def _normalised_labels(labels: str) -> str:
-    """All sections of a document have the same ones, and come one after another."""
-    return normalise(labels)
+def _name(text: str) -> str:
+    """All sections of a document have the same title and labels, and come one after another."""
+    return normalise(text)
+
+
+@lru_cache(64)
+def _italian_name(text: str) -> str:
+    return italian(_name(text))
 
 
 def plain(text: str) -> str:
     """`normalise` without the added parts: the form in which a term of a query meets the index."""
     if not text.isascii():
         text = _unspaced().sub(r" \1 ", _compose(text))
+    if "[" in text:
+        text = _MNEMONIC.sub(r"\1", text)
     # One character is looked for at the speed of memory; the marks of a heading, which most passages begin with, do not count.
     if "+" in text or "#" in text.lstrip("#") or ".net" in text or ".NET" in text:
         text = _SYMBOL.sub(lambda match: f" {_SYMBOLS[match[0].lower()]} ", text)
@@ -154,9 +174,19 @@ def _italian_stem(match: re.Match[str]) -> str:
 
 
 @cache
+def _invisible() -> re.Pattern[str]:
+    """What stands inside words and is not seen: soft hyphens, zero-width signs, direction marks, variation selectors, tags."""
+    return re.compile(
+        r"[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+    )
+
+
+@cache
 def _unspaced() -> re.Pattern[str]:
     """Letters of scripts that put no space between words. Compiling such ranges takes 6 ms, so only when they are met."""
-    return re.compile(r"([\u2e80-\u2fff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f])")
+    return re.compile(
+        r"([\u2e80-\u2fff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u0e00-\u0e7f])"
+    )
 
 
 @cache
@@ -225,6 +255,7 @@ def _compose(text: str) -> str:
     import unicodedata
 
     text = text.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
+    text = _invisible().sub("", text)
     return unicodedata.normalize("NFC", text).replace("\u2019", "'").replace("\u02bc", "'")
 
 

@@ -1,17 +1,26 @@
 """The FTS5 engine: SQLite's own full-text index, for where Tantivy cannot be imported, and for small stores.
 
-Its formula is FTS5's `bm25()`: one length and one idf per passage, weights on term frequencies. Hence its scores are not
-Tantivy's; filters, ties and literal matches are. English is stemmed (porter), accents are folded. Every token is quoted.
+FTS5's own formula knows one length and one idf per passage. It only chooses the passages that are looked at: the best few
+hundred are scored by the formula of all engines, from the counts that FTS5 holds of each. English is stemmed (porter),
+accents are folded. Every token is quoted.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from scaffale.backends.overlay import Clause, Overlay, Statistics, analysed, occurrences, units
+from scaffale.backends.overlay import (
+    Clause,
+    Counts,
+    FieldwiseOverlay,
+    Statistics,
+    analysed,
+    covered,
+    fieldwise,
+    rarity,
+)
 from scaffale.backends.ports import TIED_HITS_CAP
 from scaffale.backends.sqlite_index import SqliteIndex, boosts_sql, filter_sql
 from scaffale.model import Hit
@@ -20,19 +29,19 @@ from scaffale.ranking.order import closed, rounded
 from scaffale.text import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from scaffale.backends.sqlite_index import Boosts
+    from scaffale.backends.overlay import Demand, Question
+    from scaffale.backends.sqlite_index import Asked
     from scaffale.model import Filter, Passage
     from scaffale.text import Query
 
-IDENTITY = "fts5-v1"
+IDENTITY = "fts5-v2"
+POOL = 200  # passages that are scored by the formula, at least
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-# On term frequencies, as `bm25()` weighs: they saturate together, so a title must count several times to be felt at all.
-# Swept on the development halves of five retrieval sets.
-COLUMN_WEIGHTS = {"head": 4.0, "body": 1.0, "labels": 4.0}
-LITERAL_TIMES = 8
-_WEIGHTS = ", ".join(map(str, COLUMN_WEIGHTS.values()))
+_COLUMNS = ", ".join(bm25.FIELDS)
+_WEIGHTS = "4, 2, 1, 4"  # of FTS5's own formula, which chooses the pool
+_BEGUN = "\uffff"  # marks a key of counts as the words that begin like it
 
 
 def available() -> bool:
@@ -48,10 +57,11 @@ class Fts5Index(SqliteIndex):
     """`LexicalIndex` on an FTS5 table."""
 
     tables = (
-        "CREATE VIRTUAL TABLE words USING fts5(head, body, labels, tokenize = 'porter unicode61 remove_diacritics 2')",
+        f"CREATE VIRTUAL TABLE words USING fts5({_COLUMNS}, tokenize = 'porter unicode61 remove_diacritics 2')",
         "INSERT INTO words (words, rank) VALUES ('secure-delete', 1)",
-        "CREATE TABLE totals (documents INTEGER NOT NULL, tokens INTEGER NOT NULL) STRICT",
-        "INSERT INTO totals VALUES (0, 0)",
+        "CREATE VIRTUAL TABLE frequencies USING fts5vocab(words, col)",
+        f"CREATE TABLE totals (documents INTEGER, {' INTEGER, '.join(bm25.FIELDS)} INTEGER) STRICT",
+        f"INSERT INTO totals VALUES (0{', 0' * len(bm25.FIELDS)})",
     )
 
     check = "INSERT INTO words (words, rank) VALUES ('integrity-check', 0)"
@@ -60,49 +70,131 @@ class Fts5Index(SqliteIndex):
         connection = apsw.Connection(":memory:")
         self._tokenizer = connection.fts5_tokenizer(*_TOKENIZER)
         self._splitter = connection.fts5_tokenizer(_TOKENIZER[1][0], _TOKENIZER[1][1:])
-        super().__init__(folder, RowwiseOverlay(self.stems))
+        self._seen: list[tuple[int, list[int], list[list[list[int]]]]] = []
+        super().__init__(folder, FieldwiseOverlay(self.stems))
 
     def stems(self, text: str) -> list[str]:
         """The terms of a text."""
         return _tokens(self._tokenizer, text)
 
-    def clauses(self, query: Query) -> list[Clause]:
+    def question(self, query: Query) -> Question:
         """The query in porter stems, and in words: a MATCH stems for itself, and of a stem porter may make another."""
         return analysed(query, self.stems, lambda text: _tokens(self._splitter, text))
 
-    def statistics(self, clauses: Sequence[Clause]) -> Statistics:
-        """Of the commit: passages, mean length of a row, frequencies by token or phrase."""
-        connection = self.connection
-        documents, tokens = connection.execute("SELECT documents, tokens FROM totals").get
-        return Statistics(documents, {"row": tokens / documents if documents else 0.0}, self._frequency)
+    def statistics(self) -> Statistics:
+        """Of the commit: passages, mean length of each field, frequencies by field and token."""
+        documents, *tokens = self.connection.execute(f"SELECT documents, {_COLUMNS} FROM totals").get
+        average = {
+            field: count / documents if documents else 0.0 for field, count in zip(bm25.FIELDS, tokens, strict=True)
+        }
+        known: dict[str, dict[str, int]] = {}
 
-    def matches(
-        self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
-    ) -> tuple[list[Hit], int, bool]:
-        """One statement ranks them all; the tied group is closed from a longer list when it must be."""
-        match = " OR ".join(_quoted(words) for words, times in _asked(clauses).values() for _ in range(times))
-        added, facets = boosts_sql(boosts)
+        def frequency(field: str, token: str) -> int:
+            if token not in known:
+                rows = self.connection.execute("SELECT col, doc FROM frequencies WHERE term = ?", (token,))
+                known[token] = dict(rows.fetchall())  # type: ignore[arg-type]
+            return known[token].get(field, 0)
+
+        return Statistics(documents, average, frequency)
+
+    def coverage(
+        self,
+        question: Question,
+        statistics: Statistics,
+        filter: Filter,
+        hidden: Sequence[int],
+        exclude: Collection[int],
+    ) -> float:
+        """How much of the question the best title or heading covers."""
+        rare = rarity(question, statistics)
+        words = _words(question)
         conditions, parameters = filter_sql(filter, hidden)
+        held: list[str] = []
+        matched: list[str | float] = []
+        for word, weight in rare.items():
+            held.append("SELECT rowid AS id, ? AS weight FROM words WHERE words MATCH ?")
+            matched += [weight, f"{{title heading}} : ({' OR '.join(_quoted((words[token],)) for token in word)})"]
+        if not held:
+            return 0.0
         sql = (
-            f"WITH found AS MATERIALIZED (SELECT p.id, p.owner, -bm25(words, {_WEIGHTS}){added} AS score,"
-            " p.importance, p.confidence, p.updated FROM words CROSS JOIN passage AS p ON p.id = words.rowid"
-            f" WHERE words MATCH ?{conditions})"
-            " SELECT *, (SELECT count(*) FROM found) FROM found ORDER BY score DESC LIMIT ?"
+            f"SELECT max(weight) FROM (SELECT sum(weight) AS weight FROM ({' UNION ALL '.join(held)}) AS held"
+            f" CROSS JOIN passage AS p ON p.id = held.id WHERE TRUE{conditions} GROUP BY p.id)"
         )
-        limit = k + 40
+        best = self.connection.execute(sql, (*matched, *parameters)).get or 0.0
+        return covered(max(best, self._overlay.coverage(rare, filter, exclude)), rare)
+
+    def matches(self, asked: Asked, k: int) -> tuple[list[Hit], int, bool]:
+        """A pool by FTS5's formula, scored by ours; a longer one when the tied group must be closed."""
+        question = asked.question
+        words = _words(question)
+        match = f"({' OR '.join(_sought(question, words))})"
+        for demand in question.required:
+            match = f"{match} AND ({_demanded(demand)})"
+        for demand in question.excluded:
+            match = f"{match} NOT ({_demanded(demand)})"
+        added, facets = boosts_sql(asked.boosts)
+        conditions, parameters = filter_sql(asked.filter, asked.hidden)
+        sql = (
+            f"WITH found AS MATERIALIZED (SELECT p.id, p.owner, 0{added} AS more, p.importance, p.confidence, p.updated,"
+            f" bm25(words, {_WEIGHTS}) AS own FROM words CROSS JOIN passage AS p ON p.id = words.rowid"
+            f" WHERE words MATCH ?{conditions})"
+            " SELECT id, owner, more, importance, confidence, updated, (SELECT count(*) FROM found) FROM found"
+            " ORDER BY own - more, id LIMIT ?"
+        )
+        limit = max(POOL, 2 * k)
         while True:
             rows: list[Any] = self.connection.execute(sql, (*facets, match, *parameters, limit)).fetchall()
-            hits = [Hit(i, o, rounded(s), n, c, u) for i, o, s, n, c, u, _ in rows]
+            counts = self._counts(question, words, match, [row[0] for row in rows])
+            scores = fieldwise(question, counts, asked.statistics, asked.coverage)
+            hits = [Hit(i, o, rounded(scores.get(i, 0.0) + more), n, c, u) for i, o, more, n, c, u, _ in rows]
             total = rows[0][6] if rows else 0
-            open_end = len(hits) < total and len(hits) > k and hits[k - 1].score == hits[-1].score
+            best = closed(hits, k)
+            open_end = len(hits) < total and len(hits) > k and best[k - 1].score == min(hit.score for hit in hits)
             if not open_end or limit >= TIED_HITS_CAP:
-                return closed(hits, k), total, open_end
+                return best, total, open_end
             limit = TIED_HITS_CAP
+
+    def prepare(self, connection: apsw.Connection) -> None:
+        """Where each phrase of a MATCH stands in a row, noted as SQLite visits it."""
+
+        def note(row: apsw.FTS5ExtensionApi, *_: object) -> None:
+            lengths = [row.column_size(column) for column in range(len(bm25.FIELDS))]
+            self._seen.append((row.rowid, lengths, [row.phrase_locations(n) for n in range(row.phrase_count)]))
+
+        connection.register_fts5_function("note", note)
+
+    def _counts(self, question: Question, words: dict[str, str], match: str, ids: Sequence[int]) -> Counts:
+        """What the formula wants to know of the rows."""
+        sql = f"SELECT note(words) FROM words WHERE words MATCH ? AND rowid IN ({','.join(map(str, ids))})"
+        self._seen.clear()
+        self.connection.execute(sql, (match,)).fetchall()
+        keys = [*words, *(clause.tokens[-1] + _BEGUN for clause in question.clauses if clause.prefix)]
+        postings: dict[tuple[str, str], dict[int, int]] = {}
+        places: dict[tuple[int, str, str], list[int]] = {}
+        lengths: dict[int, list[int]] = {}
+        for id_, sizes, located in self._seen:
+            lengths[id_] = sizes
+            for key, columns in zip(keys, located, strict=False):
+                for field, offsets in zip(bm25.FIELDS, columns, strict=True):
+                    if offsets:
+                        postings.setdefault((field, key), {})[id_] = len(offsets)
+                        places[id_, field, key] = offsets
+
+        def phrase(id_: int, field: str, tokens: tuple[str, ...]) -> int:
+            starts = set(places.get((id_, field, tokens[0]), ()))
+            for step, token in enumerate(tokens[1:], 1):
+                starts &= {place - step for place in places.get((id_, field, token), ())}
+            return len(starts)
+
+        of = {field: column for column, field in enumerate(bm25.FIELDS)}
+        return Counts(postings, lambda id_, field: lengths[id_][of[field]], phrase)
 
     def insert(self, connection: apsw.Connection, passage: Passage) -> None:
         """Store the words of a passage."""
         texts = fields(passage.title, passage.heading, passage.body, passage.labels)
-        connection.execute("INSERT INTO words (rowid, head, body, labels) VALUES (?, ?, ?, ?)", (passage.id, *texts.values()))
+        connection.execute(
+            f"INSERT INTO words (rowid, {_COLUMNS}) VALUES (?, ?, ?, ?, ?)", (passage.id, *texts.values())
+        )
         self._count(connection, [passage.id], +1)
 
     def erase(self, connection: apsw.Connection, ids: Sequence[int]) -> None:
@@ -111,76 +203,51 @@ class Fts5Index(SqliteIndex):
         connection.executemany("DELETE FROM words WHERE rowid = ?", [(id_,) for id_ in ids])
 
     def _count(self, connection: apsw.Connection, ids: Sequence[int], sign: int) -> None:
-        # words_docsize holds one varint a column: the lengths that bm25() uses.
-        tokens = 0
+        # words_docsize holds one varint a column.
+        tokens = [0] * len(bm25.FIELDS)
         for id_ in ids:
-            tokens += sum(_varints(connection.execute("SELECT sz FROM words_docsize WHERE id = ?", (id_,)).get or b""))
-        connection.execute(
-            "UPDATE totals SET documents = documents + ?, tokens = tokens + ?", (sign * len(ids), sign * tokens)
-        )
-
-    def _frequency(self, field: str, expression: str) -> int:
-        """Passages that match a quoted word or phrase in any column: FTS5's formula knows no fields."""
-        return int(self.connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", (expression,)).get)
+            sizes = _varints(connection.execute("SELECT sz FROM words_docsize WHERE id = ?", (id_,)).get or b"")
+            tokens = [total + sign * size for total, size in zip(tokens, sizes, strict=False)]
+        changes = ", ".join(f"{field} = {field} + ?" for field in bm25.FIELDS)
+        connection.execute(f"UPDATE totals SET documents = documents + ?, {changes}", (sign * len(ids), *tokens))
 
 
-class RowwiseOverlay(Overlay):
-    """FTS5's formula: weighted term frequency over all columns, one length and one idf per passage."""
+def _sought(question: Question, words: dict[str, str]) -> list[str]:
+    """What makes a row match, each with a number of its own: tokens, and beginnings of words."""
+    begun = [f"{_quoted(clause.tokens[-1:])} *" for clause in question.clauses if clause.prefix]
+    return [*(_quoted((word,)) for word in words.values()), *begun]
 
-    def scores(self, clauses: Sequence[Clause], statistics: Statistics) -> dict[int, float]:
-        """Each token and each phrase is a unit of its own, once per distinct expression, as in the MATCH."""
-        scores: dict[int, float] = {}
-        few = statistics.documents <= len(self._slots)  # then the overlay's own numbers count too
-        documents = statistics.documents + len(self._slots) * few
-        average = self._mean_length() if few else statistics.average["row"]
-        constant, slope = bm25.length_factors(average)
-        for unit, (words, times) in _asked(clauses).items():
-            weighted = self._weighted_frequencies(unit)
-            if not weighted:
-                continue
-            idf = _idf(documents, statistics.frequency("row", _quoted(words)) + len(weighted) * few)
-            for slot, tf in weighted.items():
-                length = sum(self._slots[slot].lengths.values())
-                scores[slot] = scores.get(slot, 0.0) + times * idf * tf * (bm25.K1 + 1) / (tf + constant + slope * length)
-        return scores
 
-    def _weighted_frequencies(self, unit: tuple[str, ...]) -> dict[int, float]:
-        found: dict[int, float] = {}
-        for field, weight in COLUMN_WEIGHTS.items():
-            for slot, tf in self._postings.get((field, unit[0]), {}).items():
-                count = tf if len(unit) == 1 else occurrences(unit, self._slots[slot].tokens[field])
-                if count:
-                    found[slot] = found.get(slot, 0.0) + weight * count
-        return found
+def _words(question: Question) -> dict[str, str]:
+    """A word for each token that is asked for: what a MATCH makes that token of."""
+    found: dict[str, str] = {}
+    for clause in question.clauses:
+        if not clause.prefix:
+            for token, word in zip(clause.tokens, clause.words, strict=True):
+                found.setdefault(token, word)
+    return found
 
-    def _mean_length(self) -> float:
-        return sum(sum(slot.lengths.values()) for slot in self._slots.values()) / max(1, len(self._slots))
+
+def _demanded(demand: Demand) -> str:
+    return " OR ".join(f"{{{field}}} : {_run(clause, field)}" for field in demand.fields for clause in demand.clauses)
+
+
+def _run(clause: Clause, field: str) -> str:
+    words = clause.words or clause.tokens
+    if clause.prefix:
+        return "(" + " AND ".join([*(_quoted((word,)) for word in words[:-1]), f"{_quoted(words[-1:])} *"]) + ")"
+    if field in bm25.WITH_POSITIONS:
+        return _quoted(words)
+    return "(" + " AND ".join(_quoted((word,)) for word in words) + ")"
 
 
 def _quoted(unit: tuple[str, ...]) -> str:
     return " + ".join('"' + token.replace('"', '""') + '"' for token in unit)
 
 
-def _asked(clauses: Sequence[Clause]) -> dict[tuple[str, ...], tuple[tuple[str, ...], int]]:
-    """Each distinct phrase or token in stems, with its words, and how often it is asked for: the only weight there is."""
-    asked: dict[tuple[str, ...], tuple[tuple[str, ...], int]] = {}
-    for clause in clauses:
-        times = LITERAL_TIMES if clause.literal else 1
-        for unit, words in zip(units(clause), units(clause._replace(tokens=clause.words)), strict=True):
-            if asked.get(unit, ((), 0))[1] < times:
-                asked[unit] = words, times
-    return asked
-
-
 def _tokens(tokenizer: apsw.FTS5Tokenizer, text: str) -> list[str]:
     found: Any = tokenizer(text.encode("utf-8", "replace"), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
     return [tokens[0] for tokens in found]
-
-
-def _idf(documents: int, frequency: int) -> float:
-    """FTS5's own: a word of more than half of the passages is worth next to nothing, never less."""
-    value = math.log((documents - frequency + 0.5) / (frequency + 0.5)) if documents >= frequency else 0.0
-    return value if value > 0 else 1e-6
 
 
 def _varints(data: bytes) -> list[int]:

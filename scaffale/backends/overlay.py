@@ -12,7 +12,8 @@ from typing import NamedTuple
 from scaffale.model import Filter, Hit, Passage
 from scaffale.ranking import bm25
 from scaffale.ranking.order import rounded
-from scaffale.text import Query, fields, italian, plain
+from scaffale.text import Need, Query, fields, italian, plain
+from scaffale.text import words as words_of
 
 MAX_TOKENS = 16  # of one word; more of them are no word
 
@@ -21,34 +22,80 @@ class Clause(NamedTuple):
     """One analysed term of a query: one token, or several that stand for a phrase and for each of themselves.
 
     `words` are the tokens before stemming, for an engine whose statements stem by themselves. A `literal` clause is the
-    phrase alone.
+    phrase alone, a `prefix` clause any word that begins like its last token.
     """
 
     tokens: tuple[str, ...]
     weight: float
     words: tuple[str, ...] = ()
     literal: bool = False
+    prefix: bool = False
+
+
+class Demand(NamedTuple):
+    """What a passage must hold, or must not: in one of the fields one of the clauses' tokens, side by side."""
+
+    clauses: tuple[Clause, ...]
+    fields: tuple[str, ...]
+
+
+class Question(NamedTuple):
+    """A query in the tokens of an engine. `words` are the distinct words that it asks for, each in the tokens that stand
+    for it in passages of one language or the other."""
+
+    clauses: list[Clause]
+    words: list[tuple[str, ...]]
+    required: list[Demand]
+    excluded: list[Demand]
 
 
 def analysed(
     query: Query, analyse: Callable[[str], list[str]], split: Callable[[str], list[str]] | None = None
-) -> list[Clause]:
+) -> Question:
     """The clauses of a query: each distinct run of tokens once, with its greatest weight. Each word is asked for as
     English passages hold it and as Italian ones do; mostly these are different terms, of which a passage has one.
     `split` gives the words that `analyse` stems, when an engine wants these too."""
-    clauses: dict[tuple[tuple[str, ...], bool], Clause] = {}
-    asked = [(term.text, term.weight, False) for term in query.terms]
-    if query.literal:
-        asked.append((query.literal, 1.0, True))
-    for asked_text, weight, literal in asked:
-        text = plain(asked_text)
+
+    def forms(text: str, weight: float = 1.0, *, literal: bool = False, prefix: bool = False) -> list[Clause]:
+        if prefix:
+            tokens = tuple(words_of(plain(text))[:MAX_TOKENS])  # what goes on has no stem yet
+            return [Clause(tokens, weight, tokens, prefix=True)]
+        found = []
         for form in (text, italian(text)):
             tokens = tuple(analyse(form)[:MAX_TOKENS])
-            known = clauses.get((tokens, literal))
-            if len(tokens) > literal and (known is None or known.weight < weight):
-                words = tuple(split(form)[:MAX_TOKENS]) if split else ()
-                clauses[tokens, literal] = Clause(tokens, weight, words, literal)
-    return list(clauses.values())
+            found.append(Clause(tokens, weight, tuple(split(form)[:MAX_TOKENS]) if split else (), literal))
+        return found
+
+    def demand(need: Need) -> Demand:
+        clauses = forms(plain(need.text), prefix=need.prefix)
+        return Demand(tuple(dict.fromkeys(clause for clause in clauses if clause.tokens)), FIELDS_OF[need.field])
+
+    asked: dict[tuple[str, ...], None] = {}
+    clauses: dict[tuple[object, ...], Clause] = {}
+    for term in query.terms:
+        of_term = forms(plain(term.text), term.weight, prefix=term.prefix)
+        if term.weight == 1.0 and not term.prefix:
+            both = zip(*(each.tokens for each in of_term), strict=False)
+            asked.update(dict.fromkeys(tuple(dict.fromkeys(word)) for word in both))
+        for clause in of_term:
+            known = clauses.get((clause.tokens, clause.prefix))
+            if clause.tokens and (known is None or known.weight < clause.weight):
+                clauses[clause.tokens, clause.prefix] = clause
+    if query.literal:
+        clauses.update(
+            ((clause.tokens, "literal"), clause)
+            for clause in forms(plain(query.literal), literal=True)
+            if len(clause.tokens) > 1
+        )
+    return Question(
+        list(clauses.values()),
+        list(asked),
+        [demand(each) for each in query.required],
+        [demand(each) for each in query.excluded],
+    )
+
+
+FIELDS_OF = {"": bm25.FIELDS, "title": ("title",), "heading": ("heading",), "path": ("labels",)}
 
 
 class Statistics(NamedTuple):
@@ -69,8 +116,9 @@ class _Slot(NamedTuple):
 class Overlay:
     """Postings of changed owners. `analyse` gives the tokens of a text, as the engine would index it."""
 
-    def __init__(self, analyse: Callable[[str], list[str]]) -> None:
+    def __init__(self, analyse: Callable[[str], list[str]], remembered: Callable[[int], int] = int) -> None:
         self._analyse = analyse
+        self._remembered = remembered  # a field's length as the index remembers it
         self._owners: dict[int, tuple[int, list[int]]] = {}  # owner → (seq of its last change, slots)
         self.hidden: set[int] = set()  # owners whose passages in the commit are out of date
         self._slots: dict[int, _Slot] = {}
@@ -99,7 +147,7 @@ class Overlay:
                 for word in words:
                     posting = self._postings.setdefault((field, word), {})
                     posting[slot] = posting.get(slot, 0) + 1
-            lengths = {field: self.remembered_length(len(words)) for field, words in tokens.items()}
+            lengths = {field: self._remembered(len(words)) for field, words in tokens.items()}
             self._slots[slot] = _Slot(passage, frozenset(passage.facets), tokens, lengths)
             slots.append(slot)
         self._owners[owner] = (seq, slots)
@@ -122,14 +170,15 @@ class Overlay:
 
     def search(
         self,
-        clauses: Sequence[Clause],
+        question: Question,
         boosts: Sequence[tuple[str, float]],
         filter: Filter,
         statistics: Statistics,
         exclude: Collection[int],
+        coverage: float = 1.0,
     ) -> list[Hit]:
         """Every passage of the overlay that matches, with the score it would have in the index."""
-        scores = self.scores(clauses, statistics)
+        scores = self.scores(question, statistics, coverage)
         for facet, boost in boosts:
             for slot in scores:
                 if facet in self._slots[slot].facets:
@@ -138,16 +187,42 @@ class Overlay:
             Hit(p.id, p.owner, rounded(scores[slot]), p.importance, p.confidence, p.updated)
             for slot in scores
             if (p := self._slots[slot].passage).owner not in exclude
-            and all(not self._slots[slot].facets.isdisjoint(clause) for clause in filter.clauses)
+            and self._passes(slot, filter)
+            and all(self._meets(slot, demand) for demand in question.required)
+            and not any(self._meets(slot, demand) for demand in question.excluded)
         ]
 
-    def scores(self, clauses: Sequence[Clause], statistics: Statistics) -> dict[int, float]:
+    def coverage(self, rarity: Mapping[tuple[str, ...], float], filter: Filter, exclude: Collection[int]) -> float:
+        """The greatest sum of the words' rarity that the title and heading of one passage hold."""
+        held: dict[int, float] = {}
+        for word, weight in rarity.items():
+            for slot in {
+                s for token in word for field in ("title", "heading") for s in self._postings.get((field, token), ())
+            }:
+                held[slot] = held.get(slot, 0.0) + weight
+        return max(
+            (
+                weight
+                for slot, weight in held.items()
+                if self._slots[slot].passage.owner not in exclude and self._passes(slot, filter)
+            ),
+            default=0.0,
+        )
+
+    def enough(self, statistics: Statistics) -> Statistics:
+        """The index's statistics; an engine says what serves while it holds less than the overlay."""
+        return statistics
+
+    def scores(self, question: Question, statistics: Statistics, coverage: float) -> dict[int, float]:
         """Score by slot of every passage that matches a clause."""
         raise NotImplementedError
 
-    def remembered_length(self, length: int) -> int:
-        """A field's length as the index remembers it."""
-        return length
+    def _passes(self, slot: int, filter: Filter) -> bool:
+        return all(not self._slots[slot].facets.isdisjoint(clause) for clause in filter.clauses)
+
+    def _meets(self, slot: int, demand: Demand) -> bool:
+        tokens = self._slots[slot].tokens
+        return any(holds(tokens[field], clause, field) for field in demand.fields for clause in demand.clauses)
 
     def _forget(self, owner: int) -> None:
         self.hidden.discard(owner)
@@ -164,75 +239,124 @@ class Overlay:
 class FieldwiseOverlay(Overlay):
     """One BM25 per field, each with its own lengths and frequencies, summed."""
 
-    def remembered_length(self, length: int) -> int:
-        """One byte's worth."""
-        return bm25.quantised(length)
+    def scores(self, question: Question, statistics: Statistics, coverage: float) -> dict[int, float]:
+        """See `fieldwise`."""
+        counts = Counts(
+            self._postings,
+            lambda slot, field: self._slots[slot].lengths[field],
+            lambda slot, field, phrase: occurrences(phrase, self._slots[slot].tokens[field]),
+        )
+        return fieldwise(question, counts, self.enough(statistics), coverage)
 
-    def scores(self, clauses: Sequence[Clause], statistics: Statistics) -> dict[int, float]:
-        """Tokens in every field, phrases in title and text."""
-        statistics = self._enough(statistics)
-        scores: dict[int, float] = {}
-        factors = {field: bm25.length_factors(statistics.average.get(field, 0.0)) for field in bm25.FIELD_WEIGHTS}
-        for clause in clauses:
-            for field, field_weight in bm25.FIELD_WEIGHTS.items():
-                constant, slope = factors[field]
-                for token in () if clause.literal else clause.tokens:
-                    posting = self._postings.get((field, token))
-                    if not posting:
-                        continue
-                    top = clause.weight * field_weight * (bm25.K1 + 1)
-                    top *= bm25.idf(statistics.documents, statistics.frequency(field, token))
-                    for slot, tf in posting.items():
-                        length = self._slots[slot].lengths[field]
-                        scores[slot] = scores.get(slot, 0.0) + top * tf / (tf + constant + slope * length)
-                if len(clause.tokens) > 1 and field != "labels":
-                    self._add_phrases(scores, clause, field, statistics, factors[field])
-        return scores
-
-    def _enough(self, statistics: Statistics) -> Statistics:
+    def enough(self, statistics: Statistics) -> Statistics:
         """The index's statistics, or, while it holds less than the overlay, those of both together."""
         if statistics.documents > len(self._slots):
             return statistics
         documents = statistics.documents + len(self._slots)
-        average = {
-            field: (
-                statistics.average.get(field, 0.0) * statistics.documents
-                + sum(slot.lengths[field] for slot in self._slots.values())
-            )
-            / documents
-            for field in bm25.FIELD_WEIGHTS
-        }
+        average = (
+            {
+                field: (
+                    statistics.average.get(field, 0.0) * statistics.documents
+                    + sum(slot.lengths[field] for slot in self._slots.values())
+                )
+                / documents
+                for field in bm25.FIELDS
+            }
+            if documents
+            else {}
+        )
         return Statistics(
             documents,
             average,
             lambda field, token: statistics.frequency(field, token) + len(self._postings.get((field, token), ())),
         )
 
-    def _add_phrases(
-        self,
-        scores: dict[int, float],
-        clause: Clause,
-        field: str,
-        statistics: Statistics,
-        factors: tuple[float, float],
-    ) -> None:
-        postings = [self._postings.get((field, token)) for token in clause.tokens]
-        if not all(postings):
-            return
-        constant, slope = factors
-        top = clause.weight * phrase_weight(clause, field) * (bm25.K1 + 1)
-        top *= sum(bm25.idf(statistics.documents, statistics.frequency(field, token)) for token in clause.tokens)
-        rarest = min((posting for posting in postings if posting), key=len)
-        for slot in rarest:
-            tf = occurrences(clause.tokens, self._slots[slot].tokens[field])
-            if tf:
-                length = self._slots[slot].lengths[field]
-                scores[slot] = scores.get(slot, 0.0) + top * tf / (tf + constant + slope * length)
+
+class Counts(NamedTuple):
+    """What `fieldwise` wants to know of passages: `(field, token)` → passage → how often; lengths; how often a phrase."""
+
+    postings: Mapping[tuple[str, str], Mapping[int, int]]
+    length: Callable[[int, str], int]
+    phrase: Callable[[int, str, tuple[str, ...]], int]
 
 
-def phrase_weight(clause: Clause, field: str) -> float:
+def fieldwise(question: Question, counts: Counts, statistics: Statistics, coverage: float) -> dict[int, float]:
+    """The score of every passage that matches: tokens in every field, phrases where positions are kept, and what a
+    passage gets whose names hold every word."""
+    scores: dict[int, float] = {}
+    factors = {field: bm25.length_factors(statistics.average.get(field, 0.0)) for field in bm25.FIELDS}
+    weights = bm25.field_weights(coverage)
+    for clause in question.clauses:
+        if clause.prefix:
+            for slot in prefixed(counts.postings, clause.tokens[-1]):
+                scores[slot] = scores.get(slot, 0.0) + clause.weight * bm25.PREFIX_SCORE
+            continue
+        for field, field_weight in weights.items():
+            constant, slope = factors[field]
+            for token in () if clause.literal else clause.tokens:
+                posting = counts.postings.get((field, token))
+                if not posting:
+                    continue
+                top = clause.weight * field_weight * (bm25.K1 + 1)
+                top *= bm25.idf(statistics.documents, statistics.frequency(field, token))
+                for slot, tf in posting.items():
+                    length = counts.length(slot, field)
+                    scores[slot] = scores.get(slot, 0.0) + top * tf / (tf + constant + slope * length)
+            if len(clause.tokens) > 1 and field in bm25.WITH_POSITIONS:
+                postings = [counts.postings.get((field, token)) for token in clause.tokens]
+                if not all(postings):
+                    continue
+                top = clause.weight * phrase_weight(clause, field, field_weight) * (bm25.K1 + 1)
+                top *= sum(
+                    bm25.idf(statistics.documents, statistics.frequency(field, token)) for token in clause.tokens
+                )
+                for slot in min((posting for posting in postings if posting), key=len):
+                    tf = counts.phrase(slot, field, clause.tokens)
+                    if tf:
+                        length = counts.length(slot, field)
+                        scores[slot] = scores.get(slot, 0.0) + top * tf / (tf + constant + slope * length)
+    bonus = named_wholly(question, statistics, coverage)
+    for slot in whole_names(question, counts.postings) if bonus else ():
+        scores[slot] = scores.get(slot, 0.0) + bonus
+    return scores
+
+
+def rarity(question: Question, statistics: Statistics) -> dict[tuple[str, ...], float]:
+    """The idf of each word in texts, that of the rarer of its forms."""
+    frequency = statistics.frequency
+    return {
+        word: max(bm25.idf(statistics.documents, frequency("body", token)) for token in word) for word in question.words
+    }
+
+
+def covered(held: float, rarity: Mapping[tuple[str, ...], float]) -> float:
+    """The share of the question, rounded so that all who compute it agree."""
+    whole = sum(rarity.values())
+    return min(1.0, round(held / whole, 2)) if whole else 0.0
+
+
+def named_wholly(question: Question, statistics: Statistics, coverage: float) -> float:
+    """What a passage gets whose title, heading and labels together hold every word."""
+    return bm25.NAMED_WHOLLY * coverage * sum(rarity(question, statistics).values())
+
+
+def whole_names(question: Question, postings: Mapping[tuple[str, str], Mapping[int, int]]) -> set[int]:
+    """The passages whose title, heading and labels together hold every word."""
+    found: set[int] | None = None
+    for word in question.words:
+        holding = {slot for token in word for field in bm25.NAME_WEIGHTS for slot in postings.get((field, token), ())}
+        found = holding if found is None else found & holding
+    return found or set()
+
+
+def prefixed(postings: Mapping[tuple[str, str], Mapping[int, int]], prefix: str) -> set[int]:
+    """The passages with a word that begins so, in any field."""
+    return {slot for (_, token), posting in postings.items() if token.startswith(prefix) for slot in posting}
+
+
+def phrase_weight(clause: Clause, field: str, field_weight: float) -> float:
     """What the clause's phrase weighs in a field."""
-    return bm25.LITERAL_WEIGHTS[field] if clause.literal else bm25.FIELD_WEIGHTS[field] * bm25.PHRASE_WEIGHT
+    return bm25.LITERAL_WEIGHTS[field] if clause.literal else field_weight * bm25.PHRASE_WEIGHT
 
 
 def units(clause: Clause) -> list[tuple[str, ...]]:
@@ -241,6 +365,16 @@ def units(clause: Clause) -> list[tuple[str, ...]]:
         return [clause.tokens]
     singles: list[tuple[str, ...]] = [(token,) for token in clause.tokens]
     return [clause.tokens, *singles] if len(clause.tokens) > 1 else singles
+
+
+def holds(tokens: list[str], clause: Clause, field: str) -> bool:
+    """Whether the tokens of a field hold those of the clause: side by side, where positions are kept."""
+    if clause.prefix:
+        whole = set(clause.tokens[:-1]).issubset(tokens)
+        return whole and any(token.startswith(clause.tokens[-1]) for token in tokens)
+    if field in bm25.WITH_POSITIONS:
+        return occurrences(clause.tokens, tokens) > 0
+    return set(clause.tokens).issubset(tokens)
 
 
 def occurrences(phrase: tuple[str, ...], tokens: list[str]) -> int:

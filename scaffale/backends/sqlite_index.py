@@ -10,11 +10,12 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 from scaffale.backends import sqlite_file
+from scaffale.backends.overlay import Statistics
 from scaffale.backends.ports import WriterBusy
 from scaffale.errors import IndexUnusable
 from scaffale.model import Hits, Watermark
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from types import TracebackType
 
-    from scaffale.backends.overlay import Clause, Overlay, Statistics
+    from scaffale.backends.overlay import Overlay, Question
     from scaffale.model import Filter, Hit, Passage
     from scaffale.text import Query
 
@@ -39,6 +40,17 @@ _TABLES = (
     "CREATE TABLE facet (value TEXT, id INTEGER, PRIMARY KEY (value, id)) STRICT, WITHOUT ROWID",
     "CREATE INDEX facet_id ON facet (id)",
 )
+
+
+class Asked(NamedTuple):
+    """One search of the commit."""
+
+    question: Question
+    statistics: Statistics
+    coverage: float
+    boosts: Boosts
+    filter: Filter
+    hidden: Sequence[int]
 
 
 class SqliteIndex:
@@ -67,6 +79,7 @@ class SqliteIndex:
             return self._local.connection  # type: ignore[no-any-return]
         except AttributeError:
             connection = self._local.connection = connect(self._path)
+            self.prepare(connection)
             with self._guard:
                 for thread in [thread for thread in self._connections if not thread.is_alive()]:
                     self._connections.pop(thread).close()
@@ -110,15 +123,19 @@ class SqliteIndex:
 
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
         """The best `k` and what ties with the last of them."""
-        clauses = self.clauses(query)
-        if not clauses:
+        question = self.question(query)
+        if not question.clauses:
             return Hits([], 0)
         with border("search"), self._lock:
             # Under one lock: the commit that is read and the overlay that hides parts of it belong together.
-            statistics = self.statistics(clauses)
-            newer = self._overlay.search(clauses, query.boosts, filter, statistics, exclude) if len(self._overlay) else []
+            statistics = self._overlay.enough(self.statistics())
             hidden = [*self._overlay.hidden, *exclude]
-            committed, total, truncated = self.matches(clauses, query.boosts, filter, k, hidden)
+            coverage = self.coverage(question, statistics, filter, hidden, exclude)
+            newer: list[Hit] = []
+            if len(self._overlay):
+                newer = self._overlay.search(question, query.boosts, filter, statistics, exclude, coverage)
+            asked = Asked(question, statistics, coverage, query.boosts, filter, hidden)
+            committed, total, truncated = self.matches(asked, k)
         return Hits(closed([*committed, *newer], k), total + len(newer), truncated)
 
     def writer(self, *, bulk: bool = False) -> SqliteWriter:
@@ -148,19 +165,31 @@ class SqliteIndex:
 
     # --- what an engine says ---------------------------------------------------------------------------------------
 
-    def clauses(self, query: Query) -> list[Clause]:
+    def question(self, query: Query) -> Question:
         """The query in the engine's own tokens."""
         raise NotImplementedError
 
-    def statistics(self, clauses: Sequence[Clause]) -> Statistics:
-        """What the engine's formula needs of the commit."""
-        raise NotImplementedError
+    def statistics(self) -> Statistics:
+        """What the engine's formula needs of the commit; by default nothing."""
+        return Statistics(0, {}, lambda field, token: 0)
 
-    def matches(
-        self, clauses: Sequence[Clause], boosts: Boosts, filter: Filter, k: int, hidden: Sequence[int]
-    ) -> tuple[list[Hit], int, bool]:
+    def coverage(
+        self,
+        question: Question,
+        statistics: Statistics,
+        filter: Filter,
+        hidden: Sequence[int],
+        exclude: Collection[int],
+    ) -> float:
+        """How much of the question the best title or heading covers; 1 where the formula does not ask."""
+        return 1.0
+
+    def matches(self, asked: Asked, k: int) -> tuple[list[Hit], int, bool]:
         """The best of the commit with the tied group closed, how many there are, and whether the cap cut the group."""
         raise NotImplementedError
+
+    def prepare(self, connection: apsw.Connection) -> None:
+        """Teach a new connection what the engine's statements need."""
 
     def insert(self, connection: apsw.Connection, passage: Passage) -> None:
         """Store the words of a passage."""
@@ -216,7 +245,9 @@ class SqliteWriter:
                 connection.execute(
                     "INSERT INTO passage VALUES (?, ?, ?, ?, ?)", (p.id, owner, p.importance, p.confidence, p.updated)
                 )
-                connection.executemany("INSERT OR IGNORE INTO facet VALUES (?, ?)", [(facet, p.id) for facet in p.facets])
+                connection.executemany(
+                    "INSERT OR IGNORE INTO facet VALUES (?, ?)", [(facet, p.id) for facet in p.facets]
+                )
                 self._insert(connection, p)
 
     def commit(self, upto: Watermark) -> None:

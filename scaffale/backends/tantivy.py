@@ -16,7 +16,7 @@ from tantivy import Document, Occur, TextAnalyzerBuilder, Tokenizer
 from tantivy import Filter as TokenFilter
 from tantivy import Query as EngineQuery
 
-from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed, phrase_weight
+from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed, covered, phrase_weight, rarity
 from scaffale.backends.ports import TIED_HITS_CAP, WriterBusy
 from scaffale.errors import IndexUnusable
 from scaffale.model import Hit, Hits, Watermark
@@ -25,12 +25,14 @@ from scaffale.ranking.order import closed, rounded
 from scaffale.text import fields
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from scaffale.backends.overlay import Clause
+    from scaffale.backends.overlay import Clause, Question
     from scaffale.model import Filter, Passage
     from scaffale.text import Query
+
+    Part = tuple[Occur, EngineQuery]
 
 _VERSION: str = tantivy.__dict__["__version__"]  # "tantivy v0.27.0, index_format v7"; the stubs do not know of it
 IDENTITY = f"tantivy-{_VERSION.split()[1].strip('v,')}-v2"
@@ -39,7 +41,9 @@ BULK_HEAP = 128_000_000
 MAX_SEGMENTS = 8  # more of them slow every search down; a writer then waits for its merges
 OVERFETCH = 40  # beyond k, to close the tied group in one call nearly always
 _ANALYZER = "scaffale"
-_PROBE = "\x00"  # a token that no text yields, in every field of the sentinel: `explain` of it tells the corpus statistics
+_PROBE = (
+    "\x00"  # a token that no text yields, in every field of the sentinel: `explain` of it tells the corpus statistics
+)
 
 
 def _schema() -> tantivy.Schema:
@@ -50,9 +54,9 @@ def _schema() -> tantivy.Schema:
     builder.add_float_field("confidence", fast=True)
     builder.add_integer_field("updated", fast=True)
     builder.add_text_field("facet", tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("head", tokenizer_name=_ANALYZER)
-    builder.add_text_field("body", tokenizer_name=_ANALYZER)
-    builder.add_text_field("labels", tokenizer_name=_ANALYZER, index_option="freq")
+    for field in bm25.FIELDS:
+        kept = "position" if field in bm25.WITH_POSITIONS else "freq"
+        builder.add_text_field(field, tokenizer_name=_ANALYZER, index_option=kept)
     builder.add_text_field("mark", stored=True, tokenizer_name="raw", index_option="basic")
     return builder.build()
 
@@ -79,7 +83,7 @@ class TantivyIndex:
         self._lock = threading.Lock()
         self._schema = _schema()
         self._analyzer = _analyzer()
-        self._overlay = FieldwiseOverlay(self._analyzer.analyze)
+        self._overlay = FieldwiseOverlay(self._analyzer.analyze, bm25.quantised)
         self._level: Watermark | None = None
         self._statistics: Statistics | None = None  # of the searcher in hand, asked for when the overlay needs them
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -141,15 +145,25 @@ class TantivyIndex:
 
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
         """The best `k` and what ties with the last of them."""
-        clauses = analysed(query, self._analyzer.analyze)
-        if not clauses:
+        question = analysed(query, self._analyzer.analyze)
+        if not question.clauses:
             return Hits([], 0)
         with _border("search"), self._lock:
-            searcher = self._searcher
-            newer = self._search_overlay(clauses, query, filter, exclude) if len(self._overlay) else []
-            hidden = {*self._overlay.hidden, *exclude}
+            searcher, overlay = self._searcher, self._overlay
+            if self._statistics is None:
+                self._statistics = _statistics(searcher, self._schema)
+            statistics = overlay.enough(self._statistics)
+            rare = rarity(question, statistics)
+            hidden = {*overlay.hidden, *exclude}
+            others = self._filters(filter, hidden)
+            held = self._held_by_a_name(searcher, rare, others)
+            newer = []
+            if len(overlay):
+                held = max(held, overlay.coverage(rare, filter, exclude))
+                newer = overlay.search(question, query.boosts, filter, statistics, exclude, covered(held, rare))
         with _border("search"):
-            committed, total, truncated = self._search_commit(searcher, self._engine_query(clauses, query, filter, hidden), k)
+            asked = self._engine_query(question, query, covered(held, rare), sum(rare.values()), others)
+            committed, total, truncated = self._search_commit(searcher, asked, k)
         return Hits(closed([*committed, *newer], k) if newer else committed, total + len(newer), truncated)
 
     def writer(self, *, bulk: bool = False) -> TantivyWriter:
@@ -175,14 +189,6 @@ class TantivyIndex:
     __del__ = close
 
     # --- one search of the commit ----------------------------------------------------------------------------------
-
-    def _search_overlay(
-        self, clauses: Sequence[Clause], query: Query, filter: Filter, exclude: Collection[int]
-    ) -> list[Hit]:
-        if self._statistics is None:
-            with _border("explain"):
-                self._statistics = _statistics(self._searcher, self._schema)
-        return self._overlay.search(clauses, query.boosts, filter, self._statistics, exclude)
 
     @staticmethod
     def _search_commit(searcher: tantivy.Searcher, query: EngineQuery, k: int) -> tuple[list[Hit], int, bool]:
@@ -211,33 +217,84 @@ class TantivyIndex:
         rows = zip(kept, ids, owners, importances, confidences, updates, strict=True)
         return [Hit(i, o, s, p, c, u) for (s, _), i, o, p, c, u in rows], total, open_end
 
+    def _held_by_a_name(
+        self, searcher: tantivy.Searcher, rare: Mapping[tuple[str, ...], float], others: Sequence[Part]
+    ) -> float:
+        """The greatest sum of the words' rarity that the title and heading of one passage hold."""
+        shoulds = []
+        for word, weight in rare.items():
+            terms = [
+                EngineQuery.term_query(self._schema, field, token) for token in word for field in ("title", "heading")
+            ]
+            shoulds.append((Occur.Should, EngineQuery.const_score_query(_either(terms), weight)))
+        if not shoulds:
+            return 0.0
+        best = searcher.search(
+            EngineQuery.boolean_query([(Occur.Must, EngineQuery.boolean_query(shoulds)), *others]), 1, False
+        )
+        return float(best.hits[0][0]) if best.hits else 0.0
+
+    def _filters(self, filter: Filter, hidden: Collection[int]) -> list[Part]:
+        schema = self._schema
+        parts = []
+        for facets in filter.clauses:
+            either = _either([EngineQuery.term_query(schema, "facet", facet, "basic") for facet in facets])
+            parts.append((Occur.Must, EngineQuery.const_score_query(either, 0.0)))
+        if hidden:
+            parts.append((Occur.MustNot, EngineQuery.term_set_query(schema, "owner", list(hidden))))
+        return parts
+
     def _engine_query(
-        self, clauses: Sequence[Clause], query: Query, filter: Filter, hidden: Collection[int]
+        self, question: Question, query: Query, coverage: float, whole: float, others: Sequence[Part]
     ) -> EngineQuery:
         schema = self._schema
-        shoulds: list[tuple[Occur, EngineQuery]] = []
+        shoulds: list[Part] = []
+        weights, names = bm25.field_weights(coverage), bm25.NAME_WEIGHTS
 
         def should(part: EngineQuery, weight: float) -> None:
             shoulds.append((Occur.Should, part if weight == 1.0 else EngineQuery.boost_query(part, weight)))
 
-        for clause in clauses:
-            for field, field_weight in bm25.FIELD_WEIGHTS.items():
+        for clause in question.clauses:
+            if clause.prefix:
+                begun = _either([self._held(field, clause) for field in bm25.FIELDS])
+                shoulds.append((Occur.Should, EngineQuery.const_score_query(begun, clause.weight * bm25.PREFIX_SCORE)))
+                continue
+            for field, field_weight in weights.items():
                 for token in () if clause.literal else clause.tokens:
                     should(EngineQuery.term_query(schema, field, token), clause.weight * field_weight)
-                if len(clause.tokens) > 1 and field != "labels":
+                if len(clause.tokens) > 1 and field in bm25.WITH_POSITIONS:
                     phrase = EngineQuery.phrase_query(schema, field, list(clause.tokens))
-                    should(phrase, clause.weight * phrase_weight(clause, field))
-        musts = [(Occur.Must, EngineQuery.boolean_query(shoulds))]
-        for facets in filter.clauses:
-            terms = [EngineQuery.term_query(schema, "facet", facet, "basic") for facet in facets]
-            either = terms[0] if len(terms) == 1 else EngineQuery.boolean_query([(Occur.Should, term) for term in terms])
-            musts.append((Occur.Must, EngineQuery.const_score_query(either, 0.0)))
+                    should(phrase, clause.weight * phrase_weight(clause, field, field_weight))
+        parts = [(Occur.Must, EngineQuery.boolean_query(shoulds)), *others]
+        if question.words and coverage:
+            named = [
+                (Occur.Must, _either([EngineQuery.term_query(schema, field, token) for token in word for field in names]))
+                for word in question.words
+            ]
+            bonus = bm25.NAMED_WHOLLY * coverage * whole
+            parts.append((Occur.Should, EngineQuery.const_score_query(EngineQuery.boolean_query(named), bonus)))
         for facet, boost in query.boosts:
             term = EngineQuery.term_query(schema, "facet", facet, "basic")
-            musts.append((Occur.Should, EngineQuery.const_score_query(term, boost)))
-        if hidden:
-            musts.append((Occur.MustNot, EngineQuery.term_set_query(schema, "owner", list(hidden))))
-        return EngineQuery.boolean_query(musts) if len(musts) > 1 else musts[0][1]
+            parts.append((Occur.Should, EngineQuery.const_score_query(term, boost)))
+        for occur, demands in ((Occur.Must, question.required), (Occur.MustNot, question.excluded)):
+            for demand in demands:
+                held = _either([self._held(field, clause) for field in demand.fields for clause in demand.clauses])
+                parts.append((occur, EngineQuery.const_score_query(held, 0.0)))
+        return EngineQuery.boolean_query(parts) if len(parts) > 1 else parts[0][1]
+
+    def _held(self, field: str, clause: Clause) -> EngineQuery:
+        """What passages hold whose field holds the tokens: side by side, where positions are kept."""
+        tokens: list[str] = list(clause.tokens)
+        if len(tokens) > 1 and field in bm25.WITH_POSITIONS and not clause.prefix:
+            return EngineQuery.phrase_query(self._schema, field, [*tokens])
+        parts = [EngineQuery.term_query(self._schema, field, token) for token in tokens]
+        if clause.prefix:  # tokens are letters and digits: nothing in them is a pattern
+            parts[-1] = EngineQuery.regex_query(self._schema, field, f"{tokens[-1]}.*")
+        return parts[0] if len(parts) == 1 else EngineQuery.boolean_query([(Occur.Must, part) for part in parts])
+
+
+def _either(parts: Sequence[EngineQuery]) -> EngineQuery:
+    return parts[0] if len(parts) == 1 else EngineQuery.boolean_query([(Occur.Should, part) for part in parts])
 
 
 class TantivyWriter:
@@ -319,7 +376,7 @@ def _sentinel(mark: Watermark) -> Document:
     document.add_text("mark", "watermark")
     document.add_text("mark", f"{mark.store} {mark.seq} {mark.nonce}")
     document.add_integer("owner", -1)
-    for field in bm25.FIELD_WEIGHTS:
+    for field in bm25.FIELDS:
         document.add_pre_tokenized_text(field, tantivy.PreTokenizedString(_PROBE, [tantivy.Token(_PROBE, 0, 0, 1)]))
     return document
 
@@ -337,7 +394,7 @@ def _statistics(searcher: tantivy.Searcher, schema: tantivy.Schema) -> Statistic
     import json
 
     documents, average = 0, {}
-    for field in bm25.FIELD_WEIGHTS:
+    for field in bm25.FIELDS:
         probe = EngineQuery.term_query(schema, field, _PROBE)
         hits = searcher.search(probe, 1).hits
         if hits:

@@ -136,7 +136,7 @@ def test_any_text_can_be_normalised(text):
     for normal in (normalise(text), plain(text), *fields(text, text, text, text).values()):
         normal.encode()  # it is Unicode, whatever the text was
     assert words(normalise(text))[: len(words(plain(text)))] == words(plain(text))
-    assert set(fields(text, text, text, text)) == {"head", "body", "labels"}
+    assert set(fields(text, text, text, text)) == {"title", "heading", "body", "labels"}
     assert isinstance(is_italian(text), bool)
 
 

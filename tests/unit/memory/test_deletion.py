@@ -9,6 +9,7 @@ from keeping import HOME, audit, files_with, ids, keep, read
 
 from scaffale.errors import Conflict, InvalidParam, NotFound
 from scaffale.indexer import journal
+from scaffale.ranking import bm25
 
 ACTOR = {"actor": "curator", **HOME}
 WORD, TITLE, LATER, TAG, REASON = "qwertzneedlex", "zebraneedlex", "zweitneedlex", "tagneedlex", "becauseneedlex"
@@ -26,7 +27,7 @@ def terms(memory, *words):
     folder = projection._folder(projection._current())
     if projection.engine.name == "tantivy":
         searcher = tantivy.Index.open(folder).searcher()
-        return {word for word in words if any(searcher.doc_freq(field, word) for field in ("head", "body", "labels"))}
+        return {word for word in words if any(searcher.doc_freq(field, word) for field in bm25.FIELDS)}
     connection = apsw.Connection(f"{folder}/index.sqlite", flags=apsw.SQLITE_OPEN_READONLY)
     try:
         if projection.engine.name == "fts5":
