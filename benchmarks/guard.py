@@ -16,7 +16,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.measure import Figure
+from benchmarks.measure import Figure, process_cpu, show
+from scaffale.server import hooks
 from scaffale.server.hooks import memory_intent, segment_prompt
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SAMPLE = os.path.join(HERE, "samples", "intent.jsonl")
+ROUNDS = 21
 DATA = os.path.join(HERE, "..", "..", "shared", "eval")
 
 
@@ -89,7 +91,21 @@ def figures(folder: str, _size: int) -> Iterator[Figure]:
         yield Figure(
             f"guard: requests found, {name}", 1 - len(judged.missed) / judged.requests, 0.9, False, arms, slack=0.02
         )
+    yield from _processes()
     yield from _growth()
+
+
+def _processes() -> Iterator[Figure]:
+    """The hook in the form that the installer writes, whole processes, with a prompt that holds no word of memory and with
+    one that has to be read to its end."""
+    hook = [sys.executable, "-I", "-S", os.path.join(os.path.dirname(hooks.__file__), "__main__.py"), "codex"]
+    for name, text in (
+        ("prompt of no concern", "Please fix the bug in the parser."),
+        ("prompt that asks", "Danke. Ricorda che usiamo pnpm, non npm."),
+    ):
+        payload = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": text}
+        bare, ours = process_cpu([[sys.executable, "-c", "pass"], hook], ROUNDS, input=json.dumps(payload).encode())
+        yield Figure(f"guard: hook / python -c pass, {name}", ours / bare, 2.2, arms=show(("bare", bare), ("hook", ours)))
 
 
 SHAPES = {

@@ -41,6 +41,8 @@ PROCESSES = "integration/test_processes.py::"
 COMMONMARK = "property/test_commonmark.py::"
 TAIL = "property/test_tail.py::"
 ORDER = "property/test_total_order.py::"
+ANSWER = "unit/server/hooks/test_answer.py::"
+CALLS = "unit/server/hooks/test_calls.py::"
 SEGMENTS = "unit/server/hooks/test_segments.py::"
 INTENT = "unit/server/hooks/test_intent.py::"
 CHOICE = "unit/backends/test_choice.py::"
@@ -1032,6 +1034,54 @@ GUARD = (
         INTENT + "test_reasons",
         INTENT + "test_evidence_names_the_rule_and_the_place",
         INTENT + "test_evidence_against_is_given_too",
+    ),
+    promise(
+        "5.3-hosts",
+        "Six hosts get the same decision, each in its own closed shape.",
+        ANSWER + "test_every_host_gets_the_same_decision",
+        ANSWER + "test_every_host_is_reminded_before_a_change",
+        ANSWER + "test_the_installed_form_answers",
+        ANSWER + "test_cursor_running_the_hooks_of_claude_code_hears_one_voice",
+    ),
+    promise(
+        "5.3-silence",
+        "Reads, other tools, other events, history and prompts of machines are met with silence.",
+        ANSWER + "test_reads_and_other_tools_are_met_with_silence",
+        ANSWER + "test_a_name_that_ends_like_ours_is_another",
+        ANSWER + "test_other_events_are_none_of_its_business",
+        ANSWER + "test_only_the_current_message_counts",
+        ANSWER + "test_of_a_transcript_only_the_message_at_its_end_counts",
+        ANSWER + "test_prompts_that_no_person_wrote_do_not_count",
+        ANSWER + "test_the_event_of_the_payload_is_the_one_that_counts",
+    ),
+    promise(
+        "5.3-calls",
+        "Exactly the tools that write are recognised, under any name of the server, by structure.",
+        CALLS + "test_the_table_knows_every_tool_that_writes",
+        CALLS + "test_calls",
+    ),
+    promise(
+        "5.3-words",
+        "A hint is conditional, names no tool and orders nothing; no answer allows or forbids.",
+        ANSWER + "test_the_hint_is_conditional_and_orders_nothing",
+        ANSWER + "test_no_answer_allows_or_forbids_in_the_hosts_stead",
+    ),
+    promise(
+        "5.3-open",
+        "A hook never stands in the way: bad input, a host that never ends, too many bytes give no output and exit 0.",
+        ANSWER + "test_bad_input_gives_no_output_and_no_failure",
+        ANSWER + "test_so_does_a_bad_command",
+        ANSWER + "test_a_payload_beyond_all_measure_is_taken_and_left_alone",
+        ANSWER + "test_it_gives_up_when_the_host_never_ends_its_message",
+        ANSWER + "test_no_payload_makes_it_fail",
+    ),
+    promise(
+        "5.3-light",
+        "A hook imports the standard library alone; its first filter hides no request.",
+        ANSWER + "test_it_imports_the_standard_library_and_this_room_alone",
+        ANSWER + "test_the_words_of_the_filter_cover_every_head",
+        ANSWER + "test_the_filter_hides_no_request",
+        ANSWER + "test_a_byte_order_mark_and_escapes_are_no_hindrance",
     ),
 )
 FACES = (

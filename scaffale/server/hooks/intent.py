@@ -68,10 +68,11 @@ def memory_intent(text: str) -> PolicyResult:
     return PolicyResult(POLICY, "noop", NONE)
 
 
-class _Found(namedtuple("_Found", "rule start end")):
+class _Found:
     """A wish that was found: by which rule, and where."""
 
-    __slots__ = ()
+    def __init__(self, rule: str, start: int, end: int) -> None:
+        self.rule, self.start, self.end = rule, start, end
 
 
 class _Message:
@@ -88,7 +89,7 @@ class _Message:
 
     def findings(self) -> Iterator[tuple[str, int, int, str]]:
         """`(rule, start, end, reason)` of each head that comes into question, in order; quotations come last."""
-        for head in wording.HEADS.finditer(self.text):
+        for head in wording.heads(self.text):
             kind = head.lastgroup or ""
             limit = self.sentence_end(head.end())
             found = self.wish(kind, head, limit)
@@ -99,7 +100,7 @@ class _Message:
             elif kind in wording.STRONG and _negates(self.sentence_before(head.start())):
                 yield kind, head.start(), head.end(), NEGATED
         if self.text != self.with_quotations:
-            for head in wording.HEADS.finditer(_bare(self.with_quotations)):
+            for head in wording.heads(_bare(self.with_quotations)):
                 if head.lastgroup in wording.STRONG and self.text[head.start()] == "\x01":
                     yield "quoted", head.start(), head.end(), METALINGUISTIC
 
@@ -136,7 +137,7 @@ class _Message:
         """The rule by which a head that speaks for itself has an object to keep. `later`: the sentence looks ahead."""
         if wording.IS_EXAMPLE.search(rest):
             return None
-        into = wording.INTO_MEMORY.match(rest)
+        into = _into_memory(rest)
         if into and _words(into["where"]) & wording.OWN_MEMORY:
             return "memory"
         if wording.HOLDS_OBJECT.search(head[0]) and (wording.SAID.match(rest) or _ends(rest)):
@@ -170,7 +171,7 @@ class _Message:
     def purpose(self, head: re.Match[str], rest: str, *, later: bool) -> str | None:
         """The rule by which a weak head is a wish to keep something beyond the session."""
         verb = head[0]
-        into = wording.INTO_MEMORY.match(rest)
+        into = _into_memory(rest)
         if into:
             return "memory" if self.to_memory(verb, into, rest[into.end() :]) else None
         if verb in ("update", "aggiorna"):
@@ -352,6 +353,14 @@ def _others(text: str) -> bool:
     return bool(_words(text) & wording.OTHERS)
 
 
+def _into_memory(rest: str) -> re.Match[str] | None:
+    """`… to memory`, with groups `what` and `where`."""
+    if not any(piece in rest for piece in wording.MEMORIES):
+        return None
+    found: re.Match[str] | None = wording.INTO_MEMORY.match(rest)
+    return found
+
+
 def _has_place(text: str) -> bool:
     """Whether it names a place of the software that something goes into: a file, a table, a cache."""
     words = re.findall(r"\w+", text)
@@ -415,7 +424,7 @@ def _strong_words(text: str, spans: list[tuple[int, int]]) -> tuple[Evidence, ..
     """Where the words of remembering stand in what is only shown."""
     found: list[Evidence] = []
     for start, end in spans:
-        for head in wording.HEADS.finditer(_bare(fold(text[start:end]))):
+        for head in wording.heads(_bare(fold(text[start:end]))):
             if head.lastgroup in wording.STRONG:
                 found.append(Evidence("shown", start + head.start(), start + head.end()))
             if len(found) == MAX_EVIDENCE:

@@ -14,6 +14,11 @@ from scaffale.server.hooks.lazy import Lazy
 FOLD = str.maketrans("àáâèéêìíîòóôùúûçñ’‘ʼ´`“”„«»\t\xa0", "aaaeeeiiiooouuucn'''''\"\"\"\"\"  ")
 
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
 def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -54,6 +59,7 @@ _MEMORY = (
     r"scaffale|tua|tuoi|nostra|mia|la|della) ){0,4}(?:memory|memories|memoria|knowledge base|appunti|notes)"
     r"(?: (?:del|di) progetto| a lungo termine| persistente| condivisa)?"
 )
+MEMORIES = ("memor", "knowledge base", "appunti", "notes")
 OWN_MEMORY = _words(
     "your our my project project's agent agent's team shared long persistent permanent mcp scaffale "
     "tua tuoi nostra mia progetto lungo persistente condivisa"
@@ -102,9 +108,34 @@ _HEADS = {
         r"|(?:d'|da )(?:ora|adesso|oggi|questo momento|qui) in (?:poi|avanti)"
     ),
 }
-HEADS = Lazy(  # the name of the group is the kind
-    r"(?<![\w'@/.$#-])(?:" + "|".join(f"(?P<{name}>{words})" for name, words in _HEADS.items()) + r")(?![\w'(=/]|[-.]\w)"
-)
+# A piece of each head, to know what needs compiling. `answer` has all of them as bytes.
+STEMS = {
+    "recall": ("remember", "memori", "remind", "forget", "ricord", "rammen", "dimentic", "scord", "mente"),
+    "note": ("note", "nota", "down", "annot", "appunt", "segn", "scriviti"),
+    "mind": ("in mind", "present", "conto"),
+    "keep": (
+        "save", "store", "keep", "retain", "record", "log", "persist", "capture", "put", "add", "commit", "write", "note",
+        "track", "update", "create", "document", "salva", "conserva", "registra", "mantieni", "tieni", "archivia",
+        "aggiung", "mett",
+        "inseri", "scrivi", "fissa", "imprimi", "aggiorna",
+    ),
+    "standing": ("from ", "forward", "henceforth", "in poi", "in avanti"),
+}  # fmt: skip
+_compiled: dict[tuple[str, ...], Lazy] = {}
+
+
+def heads(text: str) -> Iterator[re.Match[str]]:
+    """All heads in a folded text; the name of the group is the kind."""
+    kinds = tuple(kind for kind, stems in STEMS.items() if any(stem in text for stem in stems))
+    if not kinds:
+        return iter(())
+    if kinds not in _compiled:
+        words = "|".join(f"(?P<{kind}>{_HEADS[kind]})" for kind in kinds)
+        _compiled[kinds] = Lazy(rf"(?<![\w'@/.$#-])(?:{words})(?![\w'(=/]|[-.]\w)")
+    found: Iterator[re.Match[str]] = _compiled[kinds].finditer(text)
+    return found
+
+
 STRONG = ("recall", "note")  # the kinds that say of themselves what they are for
 WRITING = _words(  # these keep something only in a memory
     "put add commit write create metti mettilo mettila mettere aggiungi aggiungilo aggiungila aggiungere inserisci inseriscilo "
@@ -176,7 +207,8 @@ RULE_BEFORE = Lazy(
 )
 NOT_OURS = _words("""
     the a an this that these those it its each every any no he she they there all new only user users is are was were will would
-    could can and or of in at on for with il lo la i gli le l un una uno ogni tutto tutta tutti tutte questo questa questi queste
+    could can and or of in at on for with il lo la i gli le l un una uno ogni tutto tutta tutti tutte questo questa questi
+    queste
     nessun nessuna nessuno chi si e sara saranno
 """)  # begins what software or others will do from now on
 COURTEOUS = _words("please per favore also anche and e ok")
@@ -192,7 +224,8 @@ INTO = _words(
 )
 PLACES = _words("""
     file files database db table tabella cache cookie cookies localstorage sessionstorage redis disk disco variable variables
-    variabile variabili registry registro log logs column colonna field campo json csv yaml yml toml changelog readme adr doc docs
+    variabile variabili registry registro log logs column colonna field campo json csv yaml yml toml changelog readme adr
+    doc docs
     documentation documento documentazione storage bucket keychain keyring state stato store context array list lista map dict
     dictionary queue coda env stack heap buffer ram annotation annotations annotazione annotazioni decorator decorators screen
     schermo schema struct url
@@ -214,17 +247,22 @@ CONDITIONS = _words("""
 ABOUT_WORDS = _words("""
     test tests testa testare testing tested testo text texts example examples esempio esempi fixture fixtures snippet snippets
     prompt prompts hook hooks phrase phrases frase frasi sentence sentences string strings stringa stringhe word words parola
-    parole keyword keywords trigger triggers message messages messaggio messaggi translate translation traduci tradurre traduzione
-    label labels etichetta etichette button pulsante bottone title titolo quote quotes quoted cita citazione say says said saying
+    parole keyword keywords trigger triggers message messages messaggio messaggi translate translation traduci tradurre
+    traduzione
+    label labels etichetta etichette button pulsante bottone title titolo quote quotes quoted cita citazione say says said
+    saying
     dice dicono scritto scritta copy output log logs error errors errore comment comments commento docstring email mail tweet
     paragraph paragrafo poem poesia story stories storia song canzone slogan placeholder tooltip banner regex pattern classifier
-    detector rephrase rewrite riscrivi riformula correggi grammar grammatica spelling summarize summarise riassumi explain spiega
+    detector rephrase rewrite riscrivi riformula correggi grammar grammatica spelling summarize summarise riassumi explain
+    spiega
     user human assistant utente system customer input inputs transcript trascrizione dialogue dialogo conversation meaning
-    significa means print stampa display show mostra respond rispondi criteria criteri spec specs specification specifica feature
+    significa means print stampa display show mostra respond rispondi criteria criteri spec specs specification specifica
+    feature
     features funzionalita behavior behaviors behaviour behaviours comportamento comportamenti
 """)  # talk about words, or about what software shall do: what it introduces is no wish
 CITED = _words("""
-    translate translation traduci say says saying dice dicono phrase frase sentence string stringa word parola text testo trigger
+    translate translation traduci say says saying dice dicono phrase frase sentence string stringa word parola text testo
+    trigger
     prompt prompts button label example esempio
 """)
 IS_EXAMPLE = Lazy(
@@ -247,7 +285,8 @@ COURTESIES = frozenset(
     lastly|just|important|one more thing|one last thing|one other thing|reminder|great|good|perfect|thanks|
     thank you|yes|yeah|no|right|actually|claude|codex|gemini|cursor|copilot|assistant|agent|team|again|always|instead|
     additionally|furthermore|therefore|hence|
-    per favore|perfavore|per piacere|per cortesia|cortesemente|ti prego|ehi|ciao|allora|poi|e|ma|anche|inoltre|quindi|dunque|ora|
+    per favore|perfavore|per piacere|per cortesia|cortesemente|ti
+    prego|ehi|ciao|allora|poi|e|ma|anche|inoltre|quindi|dunque|ora|
     adesso|mi raccomando|importante|una cosa|un'ultima cosa|ultima cosa|infine|prima|bene|perfetto|grazie|si|anzi|comunque|pero|
     sempre|nota|nb|ps|for later|per dopo
     """.replace("\n", "").replace("    ", "").split("|")
