@@ -27,6 +27,7 @@ class ScaffaleError(Exception):
         super().__init__(detail)
         self.detail = detail
         self.project_id = project_id
+        self.audited = False  # whether the trail has it already
 
 
 class InvalidParam(ScaffaleError):

@@ -11,8 +11,13 @@ import errno
 import os
 import stat
 import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from scaffale.errors import InvalidParam, LimitExceeded
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _FLAGS = (
     os.O_RDONLY
@@ -21,6 +26,9 @@ _FLAGS = (
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_BY_FOLDER = os.open in os.supports_dir_fd  # names are looked up in the folder that was checked
 _CHUNK = 1024 * 1024
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -125,3 +133,45 @@ def _spelling(path: str) -> str:
             os.close(descriptor)
         known = os.fsdecode(raw.rstrip(b"\0"))
         return os.path.join(known, rest) if rest else known
+
+
+def write_whole(path: str, parts: Iterable[bytes], *, overwrite: bool) -> int:
+    """Write a new file (mode 0600) that is there whole or not at all, and return its size.
+
+    It is written beside its place under another name, brought to the disk, and then named. `path` is a real path in an
+    existing folder; a folder that was swapped for a link meanwhile is refused. Raises `Conflict` when the file is there
+    and may not be overwritten, `InvalidParam` for a folder that is not there, `OSError` when the system refuses.
+    """
+    folder, name = os.path.split(path)
+    temporary = f".{name[:100]}.{os.urandom(6).hex()}.part"
+    try:
+        place = os.open(folder, _FOLDER) if _BY_FOLDER else None
+    except OSError as error:
+        raise InvalidParam(f"{folder} is no folder that can be written: {error.strerror}") from error
+    prefix = "" if place is not None else folder + os.sep
+    try:
+        if place is not None and not _lies_at(place, folder, os.fstat(place)):
+            raise InvalidParam(f"{folder} was swapped for another folder meanwhile; nothing was written")
+        descriptor = os.open(prefix + temporary, _NEW, 0o600, dir_fd=place)
+        size = 0
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                for part in parts:
+                    size += file.write(part)
+                file.flush()
+                os.fsync(file.fileno())
+            if overwrite:
+                os.replace(prefix + temporary, prefix + name, src_dir_fd=place, dst_dir_fd=place)
+            else:
+                os.link(prefix + temporary, prefix + name, src_dir_fd=place, dst_dir_fd=place, follow_symlinks=False)
+        except FileExistsError:
+            raise Conflict(f"{path} is there already; choose another file, or overwrite it on purpose") from None
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(prefix + temporary, dir_fd=place)
+        if place is not None:
+            os.fsync(place)  # the name, too
+        return size
+    finally:
+        if place is not None:
+            os.close(place)

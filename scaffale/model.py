@@ -142,6 +142,7 @@ class Entry(NamedTuple):
     invalidation_reason: str | None
     tags: tuple[str, ...] = ()
     verification_hint: str = VERIFICATION_HINT
+    evidence: str | None = None  # `changed` or `gone`: what a document that it cites has become
 
 
 class EntryHit(NamedTuple):
@@ -165,6 +166,8 @@ class EntryHit(NamedTuple):
     content: str | None = None
     explain: dict[str, float] | None = None
     verification_hint: str = VERIFICATION_HINT
+    evidence: str | None = None
+    similarity: float | None = None
 
 
 class Count(NamedTuple):

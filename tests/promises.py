@@ -72,6 +72,10 @@ MEMORY = "unit/test_memory.py::"
 LIFE = "unit/memory/test_life.py::"
 DELETION = "unit/memory/test_deletion.py::"
 LINKING = "unit/memory/test_linking.py::"
+EVIDENCE = "unit/memory/test_evidence.py::"
+CAPTURE = "unit/memory/test_capture.py::"
+EXCHANGE = "unit/memory/test_exchange.py::"
+TWINS = "unit/server/test_cli_twins.py::"
 SECRETS = "unit/test_secrets.py::"
 SETTINGS = "unit/test_settings.py::"
 SNIPPET = "unit/test_snippet.py::"
@@ -647,8 +651,42 @@ TOOLS = (
         LINKING + "test_an_entry_is_not_linked_to_itself_nor_to_one_of_another_project",
         LINKING + "test_a_document_or_section_that_is_not_there_cannot_be_linked",
     ),
-    promise("2.4-handoff", "What changed since, as Markdown and data.", later="memory"),
-    promise("2.4-capture", "Tickets, commits, document hits and notes become previews.", later="memory"),
+    promise(
+        "2.4-handoff",
+        "What changed since, in a scope: decisions, open points, what is not valid; as Markdown and data.",
+        EVIDENCE + "test_a_handoff_sums_up_what_changed",
+        EVIDENCE + "test_a_handoff_keeps_to_its_time_and_scope",
+    ),
+    promise(
+        "2.4-similar",
+        "Neighbours of an entry or of a text, most alike first.",
+        EVIDENCE + "test_what_is_alike_is_found_for_an_entry_and_for_a_text",
+        EVIDENCE + "test_likeness_wants_one_thing_to_compare",
+    ),
+    promise(
+        "2.4-history",
+        "A read tells the history of an entry when asked.",
+        EVIDENCE + "test_a_read_tells_the_history_when_asked",
+    ),
+    promise(
+        "2.4-capture",
+        "Tickets, commits, document hits and notes become previews that say from which words; apply writes.",
+        CAPTURE + "test_a_ticket_is_shown_first_and_written_on_purpose",
+        CAPTURE + "test_any_text_is_a_ticket",
+        CAPTURE + "test_a_commit_and_a_range_become_entries",
+        CAPTURE + "test_a_note_on_a_document_is_linked_to_its_section",
+        CAPTURE + "test_notes_give_an_entry_for_each_marked_decision_else_for_each_section",
+        CAPTURE + "test_one_section_that_cannot_be_kept_does_not_keep_the_others_back",
+    ),
+    promise(
+        "2.4-capture-bounds",
+        "What is captured lies inside the roots, and nothing that a repository configures is run.",
+        CAPTURE + "test_what_a_ticket_may_not_be_is_refused_and_audited_when_it_was_to_be_written",
+        CAPTURE + "test_what_is_no_revision_or_no_repository_is_refused",
+        CAPTURE + "test_a_repository_outside_the_roots_is_not_read",
+        CAPTURE + "test_nothing_that_a_repository_configures_is_run",
+        CAPTURE + "test_a_folder_of_notes_is_mined_and_links_out_of_it_are_not_followed",
+    ),
     promise(
         "2.4-rebuild",
         "memory_rebuild_index rebuilds the projections and reports what differed.",
@@ -785,6 +823,67 @@ SENSITIVE = (
         "2.6-tombstone",
         "A tombstone without content stays, even where the audit is off.",
         DELETION + "test_a_tombstone_without_content_stays_even_where_the_audit_is_off",
+    ),
+)
+
+EXCHANGED = (
+    promise(
+        "2.7-export",
+        "An export holds active and superseded entries, tags, links; what was left out is counted.",
+        EXCHANGE + "test_an_export_holds_what_it_says",
+        EXCHANGE + "test_there_is_nothing_to_export_without_a_store",
+        EXCHANGE + "test_a_file_that_is_there_is_not_overwritten_unless_that_is_meant",
+        EXCHANGE + "test_writes_are_audited_without_contents",
+    ),
+    promise(
+        "2.7-round-trip",
+        "Export, import and export give the same bytes but for the date.",
+        EXCHANGE + "test_the_round_trip_is_the_same_to_the_byte_but_for_the_date",
+    ),
+    promise(
+        "2.7-paths",
+        "Exports and imports stay inside the roots.",
+        EXCHANGE + "test_paths_stay_inside_the_roots",
+    ),
+    promise(
+        "2.7-conflicts",
+        "fail changes nothing, merge adds and fills in, replace exports first and leaves tombstones.",
+        EXCHANGE + "test_fail_changes_nothing_when_an_entry_is_there",
+        EXCHANGE + "test_merge_adds_what_is_new_and_fills_in_what_is_absent",
+        EXCHANGE + "test_replace_takes_an_export_first_and_leaves_a_tombstone_for_each",
+    ),
+    promise(
+        "2.7-other-projects",
+        "An export of another project comes in only when that is said, under new ids.",
+        EXCHANGE + "test_an_export_of_another_project_comes_in_under_new_ids_and_only_when_that_is_said",
+        EXCHANGE + "test_an_id_that_another_project_has_is_given_anew",
+    ),
+    promise(
+        "2.7-concepts",
+        "Imported concepts wait for a person.",
+        EXCHANGE + "test_concepts_wait_for_a_person",
+    ),
+    promise(
+        "2.7-hostile",
+        "A file that is damaged, foreign or made to harm is refused whole.",
+        EXCHANGE + "test_the_small_export_is_a_good_one",
+        EXCHANGE + "test_a_file_that_is_wrong_is_refused_whole",
+        EXCHANGE + "test_the_small_zip_is_a_good_one",
+        EXCHANGE + "test_a_zip_that_is_made_to_harm_is_refused_whole",
+        EXCHANGE + "test_a_zip_with_a_member_twice_or_encrypted_is_refused",
+        EXCHANGE + "test_a_file_that_is_too_large_is_not_read",
+        EXCHANGE + "test_whatever_the_bytes_are_they_are_read_whole_or_refused",
+    ),
+    promise(
+        "2.7-atomic",
+        "An import is one transaction: a crash in it leaves nothing.",
+        EXCHANGE + "test_a_crash_in_the_middle_leaves_nothing",
+    ),
+    promise(
+        "2.7-secrets",
+        "Imports refuse credentials or mask them; exports mask what older rules let in.",
+        EXCHANGE + "test_credentials_are_refused_or_masked",
+        EXCHANGE + "test_credentials_that_older_rules_let_in_are_masked_in_an_export_that_still_fits_its_checksums",
     ),
 )
 
@@ -1164,6 +1263,18 @@ FACES = (
     ),
     promise("6-http", "Streamable HTTP for a team, with tokens and origin checks.", later="streamable HTTP"),
     promise("6-web", "A web page on loopback.", later="web page"),
+    promise(
+        "6-twins",
+        "Every tool of memory has its twin on the command line.",
+        TWINS + "test_every_tool_of_memory_has_its_twin",
+        TWINS + "test_an_entry_is_updated_archived_and_its_history_shown",
+        TWINS + "test_deleting_wants_a_word_that_it_is_meant",
+        TWINS + "test_entries_are_linked_and_unlinked",
+        TWINS + "test_what_is_alike_what_changed_and_the_index",
+        TWINS + "test_entries_are_built_from_what_is_there",
+        TWINS + "test_entries_are_built_from_commits",
+        TWINS + "test_memory_is_carried_to_a_file_and_back",
+    ),
     promise("6-completion", "Shell completion.", later="command line"),
 )
 
@@ -1212,6 +1323,13 @@ BEYOND = (
         "A link to a section notices when it changes or goes; what cannot be read is unknown.",
         LINKING + "test_a_link_to_a_section_notices_when_the_section_changes_or_goes",
         LINKING + "test_a_store_of_documents_that_cannot_be_read_hides_no_link",
+        EVIDENCE + "test_an_entry_whose_evidence_changed_is_marked_wherever_it_appears",
+    ),
+    promise(
+        "8.4-verify",
+        "verify looks at file, sections and commit, and records what it saw and when.",
+        EVIDENCE + "test_verifying_looks_at_file_section_and_commit_and_remembers",
+        EVIDENCE + "test_verifying_an_entry_of_another_project_is_not_possible",
     ),
     promise(
         "8.7-echo",
@@ -1226,7 +1344,13 @@ BEYOND = (
         MEMORY + "test_nothing_found_says_what_exists",
         MEMORY + "test_nothing_found_names_a_similar_scope_that_has_matches",
     ),
-    promise("8.8-budget", "A token budget is an argument.", later="budgets"),
+    promise(
+        "8.8-budget",
+        "A token budget is an argument of searches and reads; what was left out and how to go on is said.",
+        EVIDENCE + "test_a_budget_leaves_out_results_and_says_how_to_go_on",
+        EVIDENCE + "test_a_budget_that_holds_no_whole_content_cuts_it_and_says_so",
+        EVIDENCE + "test_a_cut_text_begins_as_it_did_and_gets_on",
+    ),
     promise(
         "8.12-first-open",
         "A first open by many processes is one migration.",
@@ -1342,7 +1466,12 @@ SETTLED = (
         RESULTS + "test_several_reports_become_a_list_with_their_warnings_in_common",
         IN_MEMORY + "test_clients_see_the_registry",
     ),
-    promise("9-retrieval", "retrieval, include_docs, budget_tokens and suggestions.", later="vectors and budgets"),
+    promise(
+        "9-include-docs",
+        "include_docs adds the documents that hits link to.",
+        EVIDENCE + "test_a_search_names_the_documents_that_its_hits_cite_when_asked",
+    ),
+    promise("9-retrieval", "retrieval and suggestions.", later="vectors"),
     promise(
         "9-resources",
         "Lists and completions serve only the project that the server was started for.",
@@ -1415,6 +1544,7 @@ PROMISES = (
     *TOOLS,
     *RANKING,
     *SENSITIVE,
+    *EXCHANGED,
     *DOCUMENT_RECORDS,
     *MANAGING,
     *FINDING,

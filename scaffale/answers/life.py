@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from scaffale.answers.memory import SimilarEntry
+    from scaffale.indexer.checks import Check
 
 
 class UpdatedEntry(NamedTuple):
@@ -66,4 +67,16 @@ class Rebuilt(NamedTuple):
     damage: tuple[str, ...]
     committed_before: int
     purged: bool
+    warnings: tuple[str, ...]
+
+
+class Verified(NamedTuple):
+    """What a look at the evidence of an entry saw. `outcome` is the worst of the checks, `none` when there was nothing to
+    look at."""
+
+    project_id: str
+    entry_id: str
+    outcome: str
+    at: str
+    checks: tuple[Check, ...]
     warnings: tuple[str, ...]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from scaffale.answers.memory import SimilarEntry
+    from scaffale.model import EntryHit
 
 
 class LinkShown(NamedTuple):
@@ -60,4 +61,14 @@ class LinkList(NamedTuple):
     links: tuple[LinkShown, ...]
     total: int
     next_offset: int | None
+    warnings: tuple[str, ...]
+
+
+class SimilarEntries(NamedTuple):
+    """Entries that share words with the one of `entry_id`, or with a text; most alike first."""
+
+    project_id: str | None
+    entry_id: str | None
+    mode: str
+    results: tuple[EntryHit, ...]
     warnings: tuple[str, ...]

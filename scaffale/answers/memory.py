@@ -48,8 +48,19 @@ class AddedEntry(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class LinkedDocument(NamedTuple):
+    """A document that results link to. `status` is `same`, `changed`, `gone` or `unknown`."""
+
+    uri: str
+    title: str | None
+    file_path: str | None
+    status: str
+    entry_ids: tuple[str, ...]
+
+
 class MemorySearch(NamedTuple):
-    """A page of results. `scopes` and `topics` say what exists when nothing was found."""
+    """A page of results. `scopes` and `topics` say what exists when nothing was found. `left_out` results of the page did
+    not fit the budget; `next_offset` goes on with them."""
 
     project_id: str | None
     mode: str
@@ -65,15 +76,21 @@ class MemorySearch(NamedTuple):
     scopes: tuple[Count, ...] | None
     topics: tuple[Count, ...] | None
     warnings: tuple[str, ...]
+    documents: tuple[LinkedDocument, ...] | None = None
+    left_out: int | None = None
 
 
 class EntryAnswer(NamedTuple):
-    """The whole entry. `links` counts the incoming ones only."""
+    """The whole entry. `links` counts the incoming ones only. `next_char` says where a content that was cut goes on;
+    `history` is there when it was asked for, `verified` when somebody has looked at the evidence."""
 
     project_id: str
     entry: Entry
     links: dict[str, Any]
     warnings: tuple[str, ...]
+    next_char: int | None = None
+    history: tuple[Any, ...] | None = None
+    verified: tuple[Any, ...] | None = None
 
 
 class Invalidated(NamedTuple):

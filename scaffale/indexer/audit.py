@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scaffale.indexer import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     import apsw
 
@@ -118,14 +118,23 @@ def redacted_json(key: bytes, values: Mapping[str, object] | None) -> str:
     return text if len(text) <= ROW_CHARS else _json({"cut": _mark(key, "params", text)})
 
 
-def forget(connection: apsw.Connection, key: bytes, entry_id: str) -> None:
-    """Take from the rows of an entry that is deleted what was said of it. Their ids, times and outcomes stay."""
+def forget(connection: apsw.Connection, key: bytes, entry_ids: Collection[str]) -> None:
+    """Take from the rows of entries that are deleted what was said of them. Their ids, times and outcomes stay."""
     rows: list[Any] = connection.execute(
-        "SELECT seq, params_redacted_json FROM audit_log WHERE entry_id = ?", (entry_id,)
+        "SELECT seq, entry_id, params_redacted_json FROM audit_log WHERE entry_id IS NOT NULL"
     ).fetchall()
-    for seq, params in rows:
-        forgotten = _json({"forgotten": _mark(key, "params", params)})
-        connection.execute("UPDATE audit_log SET params_redacted_json = ? WHERE seq = ?", (forgotten, seq))
+    for seq, entry_id, params in rows:
+        if entry_id in entry_ids:
+            forgotten = _json({"forgotten": _mark(key, "params", params)})
+            connection.execute("UPDATE audit_log SET params_redacted_json = ? WHERE seq = ?", (forgotten, seq))
+
+
+def summary(connection: apsw.Connection, project_id: str) -> list[dict[str, object]]:
+    """How often each operation on a project was done or refused."""
+    rows = connection.execute(
+        "SELECT operation, outcome, count(*) FROM audit_log WHERE project_id = ? GROUP BY 1, 2 ORDER BY 1, 2", (project_id,)
+    )
+    return [{"operation": operation, "outcome": outcome, "count": count} for operation, outcome, count in rows]
 
 
 def mirror(path: str, row: AuditRow) -> str | None:

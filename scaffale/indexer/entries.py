@@ -53,13 +53,26 @@ def _add_life(connection: apsw.Connection) -> None:
     predecessor.take_links(connection)  # those of a store that was taken over before there was a table for them
 
 
+def _add_exchange(connection: apsw.Connection) -> None:
+    from scaffale.indexer import checks, proposals
+
+    proposals.create(connection)
+    checks.create(connection)
+    connection.execute("CREATE INDEX memory_entry_tags_tag ON memory_entry_tags (tag_id)")
+
+
 def _heritage() -> Heritage:
     from scaffale.indexer import predecessor
 
     return Heritage(predecessor.recognises, predecessor.set_aside, predecessor.take_over)
 
 
-SCHEMA = Schema(APPLICATION_ID, (Migration("001_memory", _create_memory), Migration("002_life", _add_life)), _heritage)
+MIGRATIONS = (
+    Migration("001_memory", _create_memory),
+    Migration("002_life", _add_life),
+    Migration("003_exchange", _add_exchange),
+)
+SCHEMA = Schema(APPLICATION_ID, MIGRATIONS, _heritage)
 
 _COLUMNS = (
     "e.id, e.project_id, e.scope, e.topic, e.title, e.content, e.summary, e.source_type, e.source_ref, e.source_path,"
@@ -159,7 +172,7 @@ def add(connection: apsw.Connection, id: str, project_id: str, draft: EntryDraft
     connection.execute(
         "INSERT INTO memory_entries (rid, id, project_id, scope, topic, title, content, summary, source_type, source_ref,"
         " source_path, source_uri, content_sha256, confidence, importance, created_by, created_at, updated_at,"
-        f" secret_rules) VALUES ({_NEXT}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f" secret_rules) VALUES ({NEXT_RID}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             id, project_id, d.scope, d.topic, d.title, d.content, d.summary, d.source_type, d.source_ref,
             d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now, SECRET_RULES,
@@ -195,7 +208,7 @@ def tag_entry(connection: apsw.Connection, id: str, project_id: str, tags: Itera
 
 
 # No number is given twice: an index that lags behind must not find another entry under an old one.
-_NEXT = (
+NEXT_RID = (
     "max(coalesce((SELECT max(rid) FROM memory_entries), 0),"
     " coalesce((SELECT value FROM store WHERE key = 'deleted_rid'), 0)) + 1"
 )
@@ -230,6 +243,17 @@ def headings(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, tuple
     return found
 
 
+def cites_documents(connection: apsw.Connection, ids: Sequence[str]) -> bool:
+    """Whether one of these entries links to a document."""
+    return bool(ids) and bool(
+        connection.execute(
+            f"SELECT EXISTS (SELECT 1 FROM memory_links WHERE source_entry_id IN ({', '.join('?' * len(ids))})"
+            " AND target_type = 'docs_document')",
+            tuple(ids),
+        ).get
+    )
+
+
 def ids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[object, ...]]:
     """Number → id: the last word on the order of entries that tie in everything else."""
     found = connection.execute(
@@ -257,6 +281,15 @@ def page_by_number(connection: apsw.Connection, filter: EntryFilter, after: int,
     found = connection.execute(
         f"{_SELECT} WHERE {where} AND e.rid > ? ORDER BY e.rid LIMIT ?",
         (*parameters, after, limit),
+    )
+    return [_row(row) for row in found]
+
+
+def changed_since(connection: apsw.Connection, filter: EntryFilter, since: str) -> list[Row]:
+    """The entries that changed at that time or later, the newest change first; ties by id."""
+    where, parameters = _where(filter)
+    found = connection.execute(
+        f"{_SELECT} WHERE {where} AND e.updated_at >= ? ORDER BY e.updated_at DESC, e.id", (*parameters, since)
     )
     return [_row(row) for row in found]
 
@@ -309,4 +342,4 @@ def _where(filter: EntryFilter) -> tuple[str, tuple[str, ...]]:
 
 def _row(row: tuple[Any, ...]) -> Row:
     rid, rules, *columns, tags = row
-    return Row(rid, Entry._make((*columns, tuple(tags.split()) if tags else (), VERIFICATION_HINT)), rules)
+    return Row(rid, Entry._make((*columns, tuple(tags.split()) if tags else (), VERIFICATION_HINT, None)), rules)

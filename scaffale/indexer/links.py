@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scaffale.indexer.database import array
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import apsw
 
@@ -112,15 +110,16 @@ _ENDS = {
 }
 
 
-def to_documents(connection: apsw.Connection, rids: Sequence[int]) -> list[tuple[int, Link]]:
-    """The outgoing links to documents of these entries, with the number of the entry, in the order of their making."""
+def to_documents(connection: apsw.Connection, entry_ids: Sequence[str]) -> list[Link]:
+    """The links to documents of these entries, in the order of their making."""
+    if not entry_ids:
+        return []
     found = connection.execute(
-        f"SELECT e.rid, {', '.join(f'l.{name}' for name in Link._fields)} FROM memory_links AS l"
-        " JOIN memory_entries AS e ON e.id = l.source_entry_id"
-        " WHERE e.rid IN (SELECT value FROM json_each(?)) AND l.target_type = 'docs_document' ORDER BY l.seq",
-        (array(rids),),
+        f"SELECT {_COLUMNS} FROM memory_links WHERE source_entry_id IN ({', '.join('?' * len(entry_ids))})"
+        " AND target_type = 'docs_document' ORDER BY seq",
+        tuple(entry_ids),
     )
-    return [(row[0], _link(row[1:])) for row in found]
+    return [_link(row) for row in found]
 
 
 def would_circle(connection: apsw.Connection, source: str, target: str) -> bool:
@@ -135,10 +134,10 @@ def would_circle(connection: apsw.Connection, source: str, target: str) -> bool:
     )
 
 
-def of_project(connection: apsw.Connection, project_id: str) -> Iterable[Link]:
-    """All links of a project, in the order of their ids."""
-    for row in connection.execute(f"SELECT {_COLUMNS} FROM memory_links WHERE project_id = ? ORDER BY id", (project_id,)):
-        yield _link(row)
+def of_project(connection: apsw.Connection, project_id: str) -> list[Link]:
+    """All links of a project, in the order of their making."""
+    found = connection.execute(f"SELECT {_COLUMNS} FROM memory_links WHERE project_id = ? ORDER BY seq", (project_id,))
+    return [_link(row) for row in found]
 
 
 def _link(row: Any) -> Link:  # noqa: ANN401

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from scaffale.model import Entry
+
 _COLUMNS = frozenset(
     "scope topic title content summary source_type source_ref source_path source_uri content_sha256 status confidence"
     " importance invalidated_at invalidation_reason".split()
@@ -77,7 +79,7 @@ def change(
     if "tags" in new:
         connection.execute("DELETE FROM memory_entry_tags WHERE entry_id = ?", (entry.id,))
         tag_entry(connection, entry.id, entry.project_id, new["tags"], at)
-        _drop_unused_tags(connection, entry.project_id)
+        _drop_unused_tags(connection, entry)
     journal.append(connection, row.rid)
     return number
 
@@ -97,29 +99,39 @@ def of(connection: apsw.Connection, entry_id: str) -> list[Revision]:
     return [Revision._make((*row[:5], json.loads(row[5]))) for row in found]
 
 
-def delete(connection: apsw.Connection, row: Row) -> dict[str, int]:
-    """Take the entry with its tags, links and revisions, and say how many links and revisions that were.
+def tombstone(connection: apsw.Connection, key: bytes, row: Row) -> dict[str, Any]:
+    """Delete the entry with its tags, links and revisions, and return what is remembered of it: times and digests.
 
     The files still hold its bytes until they are purged (`Projection.purge`); the journal remembers that.
     """
+    from scaffale.indexer import audit
+
     entry = row.entry
-    counts = {
-        "links": "memory_links WHERE source_entry_id = ?1 OR target_entry_id = ?1",
-        "revisions": "memory_revisions WHERE entry_id = ?1",
+    stone = {
+        "deleted": True,
+        "content_digest": audit.digest(key, entry.content),
+        "created_at": entry.created_at,
+        "updated_at": entry.updated_at,
+        "invalidated_at": entry.invalidated_at,
     }
-    gone = {name: int(connection.execute(f"SELECT count(*) FROM {what}", (entry.id,)).get) for name, what in counts.items()}
+    for name, what in (
+        ("links", "memory_links WHERE source_entry_id = ?1 OR target_entry_id = ?1"),
+        ("revisions", "memory_revisions WHERE entry_id = ?1"),
+    ):
+        stone[name] = int(connection.execute(f"SELECT count(*) FROM {what}", (entry.id,)).get)
     connection.execute(  # its number is never given again: an index that lags must not find another entry under it
         "INSERT INTO store VALUES ('deleted_rid', ?1) ON CONFLICT (key) DO UPDATE SET value = max(value, ?1)", (row.rid,)
     )
     connection.execute("DELETE FROM memory_entries WHERE rid = ?", (row.rid,))
-    _drop_unused_tags(connection, entry.project_id)
+    _drop_unused_tags(connection, entry)
     journal.forget(connection, row.rid)
-    return gone
+    return stone
 
 
-def _drop_unused_tags(connection: apsw.Connection, project_id: str) -> None:
-    connection.execute(
-        "DELETE FROM memory_tags WHERE project_id = ? AND NOT EXISTS"
+def _drop_unused_tags(connection: apsw.Connection, entry: Entry) -> None:
+    """Of the tags that the entry bore, those that no entry bears any more."""
+    connection.executemany(
+        "DELETE FROM memory_tags WHERE project_id = ? AND name = ? AND NOT EXISTS"
         " (SELECT 1 FROM memory_entry_tags WHERE tag_id = memory_tags.id)",
-        (project_id,),
+        [(entry.project_id, tag) for tag in entry.tags],
     )

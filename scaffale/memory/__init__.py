@@ -1,8 +1,11 @@
 """The memory hall: every verb on a project's operational memory, for all faces alike.
 
 Each verb resolves the project, checks what it was given, asks the rooms, and answers with one value. Reading creates
-nothing, not even the store. What is refused is audited too, in a transaction of its own. The verbs stand by what they
-do: `finding` reads, `life` writes, `linking` links; `room` is what all stand on.
+nothing, not even the store. What is refused is audited too, in a transaction of its own.
+
+The verbs stand by what they do: `reading` and `finding` read, `life` writes, `linking` links, `capture` builds entries
+from what is there, `handoff` sums up, `exchange` exports and imports, `verification` looks at the evidence. `room` is
+what all stand on.
 """
 
 from __future__ import annotations
@@ -13,7 +16,10 @@ from scaffale.answers.memory import Bound, MemoryStatus
 from scaffale.errors import NotFound
 from scaffale.indexer import entries, projects
 from scaffale.indexer.sync import NOT_PURGED
-from scaffale.memory.linking import Linking
+from scaffale.memory.capture import Capture
+from scaffale.memory.exchange import Exchange
+from scaffale.memory.handoff import Handoff
+from scaffale.memory.verification import Verification
 from scaffale.model import STATUSES
 
 if TYPE_CHECKING:
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 
-class Memory(Linking):
+class Memory(Capture, Handoff, Exchange, Verification):
     """The operational memory of projects. Safe to share between threads; `close` lets go of files and threads."""
 
     def status(self, *, project_path: str | None = None, project_id: str | None = None) -> MemoryStatus:

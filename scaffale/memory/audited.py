@@ -60,6 +60,9 @@ class Audited:
             self.warnings = (warning,) if warning else ()
 
     def _refused(self, error: ScaffaleError) -> None:
+        if error.audited:
+            return
+        error.audited = True
         if error.project_id is None and self.resolved:
             error.project_id = self.resolved.project.id
         if isinstance(error, StoreBusy | StoreUnreadable):

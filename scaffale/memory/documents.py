@@ -16,10 +16,12 @@ from scaffale.indexer.database import Database, exists
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from scaffale.answers.memory import LinkedDocument
     from scaffale.indexer.links import Link
     from scaffale.model import Document, Section
     from scaffale.settings import Settings
 
+_WORSE = ("changed", "gone")
 _URI = re.compile(r"docs://document/([0-9]{1,15})")
 
 
@@ -77,6 +79,23 @@ class Documents:
             except ScaffaleError:
                 cited[link.id] = Cited("unknown")
         return cited
+
+    def evidence(self, links: Sequence[Link]) -> tuple[dict[str, str], tuple[LinkedDocument, ...]]:
+        """By the id of the entry what became of what it cites, where that is not the same any more; and the documents."""
+        from scaffale.answers.memory import LinkedDocument
+
+        cited = self.look(links)
+        worst: dict[str, str] = {}
+        documents: dict[str, LinkedDocument] = {}
+        for link in links:
+            found, uri = cited[link.id], link.target_uri or ""
+            if found.evidence in _WORSE and worst.get(link.source_entry_id) != "gone":
+                worst[link.source_entry_id] = found.evidence
+            known = documents.get(uri)
+            entry_ids = dict.fromkeys([*(known.entry_ids if known else ()), link.source_entry_id])
+            status = known.status if known and known.status in _WORSE else found.evidence
+            documents[uri] = LinkedDocument(uri, found.title, found.file_path, status, tuple(entry_ids))
+        return worst, tuple(documents.values())
 
     def _open(self) -> Database | None:
         with self._opening:

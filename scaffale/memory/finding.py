@@ -1,43 +1,38 @@
-"""The verbs that read memory. They create nothing."""
+"""The verbs that search memory. They create nothing."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale import search as hall
-from scaffale.answers.memory import EntryAnswer, EntryPage, MemorySearch, Names, SimilarEntry
+from scaffale.answers.memory import MemorySearch, SimilarEntry
+from scaffale.errors import InvalidParam
 from scaffale.indexer import entries
 from scaffale.indexer.entries import EntryFilter
-from scaffale.memory.room import Room, masked, no_entry, one_of, slugs
+from scaffale.memory.reading import Reading
+from scaffale.memory.room import masked, one_of, slugs
 from scaffale.model import CONCEPT, SOURCE_TYPES, STATUSES, Count, Entry, EntryHit, Filter
 from scaffale.snippet import Highlighter
 from scaffale.text import Query, parse, slug, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeVar
+    from collections.abc import Sequence
 
-    import apsw
-
-    from scaffale.answers.life import History
-    from scaffale.answers.links import LinkShown
+    from scaffale.answers.links import SimilarEntries
+    from scaffale.answers.memory import LinkedDocument
     from scaffale.indexer.database import Database
     from scaffale.indexer.entries import Row
-    from scaffale.indexer.links import Link
-    from scaffale.indexer.projects import Resolved
     from scaffale.indexer.sync import Projection
-
-    _More = TypeVar("_More")
 
 PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the query or the whole of it
 SIMILAR_AT = 0.6  # share of words in common from which two entries say nearly the same
 SIMILAR_TERMS = 16
-SHOWN_LINKS = 20  # of an entry that is read; memory_list_entry_links pages through all
+SIMILAR_READ = 20  # of the best matches are compared word by word
 NOTHING_FOUND = "Nothing in memory matches. Check the documentation, the code or the tickets; nothing is invented here."
 
 
-class Finding(Room):
-    """Search, read, list."""
+class Finding(Reading):
+    """Search, by words or by likeness."""
 
     def search(
         self,
@@ -54,9 +49,14 @@ class Finding(Room):
         limit: int = 10,
         offset: int = 0,
         include_content: bool = False,
+        include_docs: bool = False,
         explain: bool = False,
+        budget_tokens: int | None = None,
     ) -> MemorySearch:
-        """Entries that match, best first; an empty query lists. One project, unless `mode` is `cross_project`."""
+        """Entries that match, best first; an empty query lists. One project, unless `mode` is `cross_project`.
+
+        `include_docs` adds the documents that the results link to; `budget_tokens` leaves out what does not fit.
+        """
         resolved = self._reach(mode, project_path, project_id)
         settings = resolved.settings if resolved else self._settings
         wanted = EntryFilter(
@@ -74,146 +74,73 @@ class Finding(Room):
         offset = max(0, offset)
         store = self._store()
         page = self._found(store, query, wanted, limit, offset) if store else _Found((), 0, 0, ())
-        hits = [_hit(found, include_content=include_content, explain=explain) for found in page.hits]
+        evidence, documents = self._evidence(store, page.hits) if store else ({}, ())
+        hits = [
+            _hit(found, evidence.get(found.entry.id), include_content=include_content, explain=explain) for found in page.hits
+        ]
         nothing = not hits and offset == 0
+        shown = len(hits) if budget_tokens is None else _fitting(hits, budget_tokens)
+        left_out = len(hits) - shown
+        if left_out:
+            warnings.append(f"budget_tokens: {left_out} results of this page left out; go on with offset {offset + shown}")
+        if budget_tokens is not None and shown == 1:
+            whole, hits[0] = hits[0].content, _cut(hits[0], budget_tokens)
+            if hits[0].content != whole:
+                warnings.append("budget_tokens: the content is cut; memory_read_entry reads on with start_char")
         return MemorySearch(
             project_id=wanted.project_id,
             mode=mode,
             status=status,
             scope=wanted.scope,
             topic=wanted.topic,
-            results=tuple(hits),
+            results=tuple(hits[:shown]),
             total=page.total,
-            next_offset=offset + limit if page.total > offset + limit else None,
+            next_offset=offset + (shown if left_out else limit) if left_out or page.total > offset + limit else None,
             lexical_backend=self._engine(),
             lag=page.lag,
             hint=" ".join((NOTHING_FOUND, *self._near_scopes(store, query, wanted))) if nothing else None,
             scopes=self._names(store, "scope", wanted) if nothing else None,
             topics=self._names(store, "topic", wanted) if nothing else None,
             warnings=(*warnings, *page.warnings),
+            documents=_of_results(documents, hits[:shown]) if include_docs else None,
+            left_out=left_out or None,
         )
 
-    def read_entry(
-        self, *, entry_id: str, project_path: str | None = None, project_id: str | None = None, mode: str = "project"
-    ) -> EntryAnswer:
-        """The whole entry. One of another project is not found, unless `mode` is `cross_project`."""
-        resolved, row, links = self._reached(entry_id, mode, project_path, project_id, self._links_of)
-        warnings = list(resolved.warnings) if resolved else []
-        if row.entry.status != "active":
-            reason = f" ({row.entry.invalidation_reason})" if row.entry.invalidation_reason else ""
-            warnings.append(f"this entry is {row.entry.status}{reason}: do not rely on it")
-        return EntryAnswer(row.entry.project_id, masked(row), links, tuple(warnings))
+    def find_similar(
+        self,
+        *,
+        entry_id: str | None = None,
+        text: str | None = None,
+        limit: int = 10,
+        mode: str = "project",
+        project_path: str | None = None,
+        project_id: str | None = None,
+    ) -> SimilarEntries:
+        """Active entries that share words with an entry, or with a text, most alike first.
 
-    def entry_history(
-        self, *, entry_id: str, project_path: str | None = None, project_id: str | None = None, mode: str = "project"
-    ) -> History:
-        """What happened to an entry, oldest first, with the values that each change replaced. Isolation as for `read_entry`."""
-        from scaffale.answers.life import Event, History
-        from scaffale.indexer import revisions
+        `similarity` is the share of their words that both have, 0 to 1.
+        """
+        from scaffale.answers.links import SimilarEntries
 
-        resolved, row, found = self._reached(entry_id, mode, project_path, project_id, revisions.of)
-        entry = row.entry
-        created = Event(0, entry.created_at, entry.created_by, "created", None, {})
-        events = [Event(*revision[:5], _masked_values(revision.earlier)) for revision in found]
-        return History(
-            entry.project_id, entry_id, entry.status, (created, *events), tuple(resolved.warnings) if resolved else ()
-        )
-
-    def list_scopes(self, **where: Any) -> Names:  # noqa: ANN401  (the arguments of `_list`)
-        """The scopes in use. Arguments: `project_path`, `project_id`, `status` (default active)."""
-        return self._list("scope", **where)
-
-    def list_topics(self, **where: Any) -> Names:  # noqa: ANN401
-        """The topics in use. Arguments as for `list_scopes`, and `scope`."""
-        return self._list("topic", **where)
-
-    def list_tags(self, **where: Any) -> Names:  # noqa: ANN401
-        """The tags in use. Arguments as for `list_scopes`, `scope` and `topic`."""
-        return self._list("tags", **where)
-
-    def list_entries(
-        self, project_id: str, *, scope: str | None = None, topic: str | None = None, after: int = 0, limit: int = 100
-    ) -> EntryPage:
-        """Active entries of a project in the order of acknowledgement, for listings that are read page by page."""
+        if (entry_id is None) == (text is None):
+            raise InvalidParam("give either entry_id or text")
+        rid = None
+        if entry_id is not None:
+            resolved, row, _ = self._reached(entry_id, mode, project_path, project_id, lambda *_: None)
+            text, rid = row.entry.content, row.rid
+        else:
+            resolved = self._reach(mode, project_path, project_id)
+        limit = max(1, min(limit, (resolved.settings if resolved else self._settings).max_search_results))
         store = self._store()
-        if store is None:
-            return EntryPage((), None)
-        wanted = EntryFilter(project_id, slug(scope), slug(topic), statuses=("active",))
-        with store[0].read() as connection:
-            found = entries.page_by_number(connection, wanted, after, limit + 1)
-        more = found[limit - 1].rid if len(found) > limit else None
-        return EntryPage(tuple(masked(row) for row in found[:limit]), more)
+        project = resolved.project.id if resolved else None
+        found = self._alike(store, project, text or "", rid, max(SIMILAR_READ, limit)) if store else []
+        hits = []
+        for share, row in found[:limit]:
+            plain = _FoundEntry(masked(row), 0.0, 0.0, Highlighter((), lambda _: []))
+            hits.append(_hit(plain, None)._replace(similarity=round(share, 2), score=round(share, 2)))
+        return SimilarEntries(project, entry_id, mode, tuple(hits), resolved.warnings if resolved else ())
 
     # --- parts of verbs --------------------------------------------------------------------------------------------
-
-    def _links_of(self, connection: apsw.Connection, entry_id: str) -> dict[str, Any]:
-        """What `read_entry` says of links: the outgoing ones, and how many come in."""
-        from scaffale.indexer import links
-
-        outgoing = links.of(connection, entry_id, "outgoing", SHOWN_LINKS)
-        return {
-            "outgoing": self._shown(connection, outgoing, entry_id) if outgoing else (),
-            "outgoing_count": links.count(connection, entry_id, "outgoing"),
-            "incoming_count": links.count(connection, entry_id, "incoming"),
-        }
-
-    def _shown(self, connection: apsw.Connection, found: Sequence[Link], entry_id: str) -> tuple[LinkShown, ...]:
-        """Links as they are shown to somebody who looks from that entry."""
-        from scaffale import secrets
-        from scaffale.answers.links import LinkShown
-
-        cited = self._documents.look(found) if any(link.target_type == "docs_document" for link in found) else {}
-        ends = {link.source_entry_id for link in found} | {link.target_entry_id for link in found if link.target_entry_id}
-        known = entries.headings(connection, ends - {entry_id})
-        shown = []
-        for link in found:
-            incoming = link.target_entry_id == entry_id
-            other = link.source_entry_id if incoming else link.target_entry_id
-            title, status = known.get(other, (None, None)) if other else (None, None)
-            document = cited.get(link.id)
-            if document:
-                title, status = document.title, document.evidence
-            uri = f"memory://entry/{link.target_entry_id}" if link.target_entry_id else link.target_uri or ""
-            words = {"uri": uri, "title": title, "label": link.label, "rationale": link.rationale}
-            said = {name: secrets.mask(text) if text else None for name, text in words.items()}
-            shown.append(
-                LinkShown(
-                    link.id,
-                    link.relation,
-                    link.target_type,
-                    said["uri"] or "",
-                    link.source_entry_id if incoming else None,
-                    "incoming" if incoming else None,
-                    said["title"],
-                    status,
-                    document.file_path if document else None,
-                    link.section,
-                    said["label"],
-                    link.confidence,
-                    said["rationale"],
-                    link.origin,
-                    link.created_at,
-                )
-            )
-        return tuple(shown)
-
-    def _reached(
-        self,
-        entry_id: str,
-        mode: str,
-        project_path: str | None,
-        project_id: str | None,
-        more: Callable[[apsw.Connection, str], _More],
-    ) -> tuple[Resolved | None, Row, _More]:
-        """The entry that a read is about, and what else is asked of it in the same snapshot."""
-        resolved = self._reach(mode, project_path, project_id)
-        store = self._store()
-        if store:
-            with store[0].read() as connection:
-                row = entries.find(connection, entry_id)
-                if row and (resolved is None or row.entry.project_id == resolved.project.id):
-                    return resolved, row, more(connection, entry_id)
-        raise no_entry(entry_id, resolved)
 
     def _found(
         self,
@@ -251,23 +178,42 @@ class Finding(Room):
     def _similar(
         store: tuple[Database, Projection], project_id: str, content: str, rid: int
     ) -> tuple[SimilarEntry, ...]:
+        """The active entries that say nearly the same, at most five."""
+        similar = []
+        for share, row in Finding._alike(store, project_id, content, rid, SIMILAR_READ):
+            if share >= SIMILAR_AT:
+                e = masked(row)
+                similar.append(SimilarEntry(e.id, e.scope, e.topic, e.title, round(share, 2)))
+        return tuple(similar[:5])
+
+    @staticmethod
+    def _alike(
+        store: tuple[Database, Projection], project_id: str | None, content: str, rid: int | None, most: int
+    ) -> list[tuple[float, Row]]:
+        """Active entries with words of the content, and the share of words in common; the most alike first."""
         database, projection = store
         mine = frozenset(words(content))
         telling = sorted(mine, key=lambda word: (-len(word), word))[:SIMILAR_TERMS]
         wanted = EntryFilter(project_id, statuses=("active",))
         answer = projection.search(
-            parse(" ".join(telling)), Filter(entries.facet_clauses(wanted)), 5, exclude=(rid,)
+            parse(" ".join(telling)), Filter(entries.facet_clauses(wanted)), most, exclude=() if rid is None else (rid,)
         )
         with database.read() as connection:
-            rows = entries.rows(connection, [hit.id for hit in answer.found.hits[:20]])
-        similar = []
+            rows = entries.rows(connection, [hit.id for hit in answer.found.hits[:most]])
+        shares = []
         for row in rows:
             theirs = frozenset(words(row.entry.content))
-            share = len(mine & theirs) / max(1, len(mine | theirs))
-            if share >= SIMILAR_AT:
-                e = masked(row)
-                similar.append(SimilarEntry(e.id, e.scope, e.topic, e.title, round(share, 2)))
-        return tuple(sorted(similar, key=lambda entry: (-entry.similarity, entry.id))[:5])
+            shares.append((len(mine & theirs) / max(1, len(mine | theirs)), row))
+        return sorted(shares, key=lambda each: (-each[0], each[1].entry.id))
+
+    def _evidence(
+        self, store: tuple[Database, Projection], hits: Sequence[_FoundEntry]
+    ) -> tuple[dict[str, str], tuple[LinkedDocument, ...]]:
+        """By the id of the entry what became of the documents that it cites, where they are not the same any more; and
+        these documents, in the order of the entries."""
+        with store[0].read() as connection:
+            found = self._citing(connection, [hit.entry.id for hit in hits])
+        return self._documents.evidence(found) if found else ({}, ())
 
     def _names(
         self, store: tuple[Database, Projection] | None, column: str, wanted: EntryFilter
@@ -291,27 +237,6 @@ class Finding(Room):
         counts = {name: self._found(store, text, wanted._replace(scope=name), 1, 0).total for name in list(near)[:3]}
         return [f"The scope {name} has {count} that match." for name, count in counts.items() if count]
 
-    def _list(
-        self,
-        column: str,
-        *,
-        project_path: str | None = None,
-        project_id: str | None = None,
-        status: str = "active",
-        scope: str | None = None,
-        topic: str | None = None,
-    ) -> Names:
-        resolved = self._resolve(project_path, project_id)
-        statuses = () if one_of("status", status, (*STATUSES, "any")) == "any" else (status,)
-        wanted = EntryFilter(resolved.project.id, slug(scope), slug(topic), statuses=statuses)
-        store = self._store()
-        items: tuple[Count, ...] = ()
-        if store:
-            with store[0].read() as connection:
-                items = entries.names(connection, column, wanted)
-        return Names(resolved.project.id, status, wanted.scope, wanted.topic, items, resolved.warnings)
-
-
 class _FoundEntry(NamedTuple):
     entry: Entry
     score: float
@@ -324,13 +249,6 @@ class _Found(NamedTuple):
     total: int
     lag: int
     warnings: tuple[str, ...]
-
-
-def _masked_values(values: dict[str, Any]) -> dict[str, Any]:
-    from scaffale import secrets
-
-    shown = {name: value for name, value in values.items() if name != "content_sha256"}
-    return {name: secrets.mask(value) if isinstance(value, str) else value for name, value in shown.items()}
 
 
 def _by_status(wanted: EntryFilter) -> list[Filter]:
@@ -349,7 +267,9 @@ def _place_score(entry: Entry, query: Query) -> float:
     return sum(boost for facet, boost in query.boosts if facet in places)
 
 
-def _hit(found: _FoundEntry, *, include_content: bool, explain: bool) -> EntryHit:
+def _hit(
+    found: _FoundEntry, evidence: str | None, *, include_content: bool = False, explain: bool = False
+) -> EntryHit:
     e, highlighter = found.entry, found.highlighter
     text = e.content
     if e.summary and not highlighter.matches(text) and highlighter.matches(e.summary):
@@ -360,5 +280,32 @@ def _hit(found: _FoundEntry, *, include_content: bool, explain: bool) -> EntryHi
     return EntryHit(
         e.id, e.project_id, e.scope, e.topic, e.title, highlighter.snippet(text), e.tags, e.source_type,
         e.source_ref, e.status, e.confidence, e.importance, e.created_at, e.updated_at, found.score,
-        e.content if include_content else None, numbers if explain else None,
+        e.content if include_content else None, numbers if explain else None, evidence=evidence,
     )  # fmt: skip
+
+
+def _fitting(hits: Sequence[EntryHit], budget: int) -> int:
+    """How many of the hits fit into so many tokens; one at least."""
+    from scaffale.memory.budget import cost
+
+    used = shown = 0
+    for hit in hits:
+        used += cost(hit)
+        if shown and used > budget:
+            break
+        shown += 1
+    return shown
+
+
+def _cut(hit: EntryHit, budget: int) -> EntryHit:
+    """The only hit of an answer, its content cut to what the budget leaves for it."""
+    from scaffale.memory.budget import cost, cut
+
+    if hit.content is None or cost(hit) <= budget:
+        return hit
+    return hit._replace(content=cut(hit.content, budget - cost(hit._replace(content=None))))
+
+
+def _of_results(documents: Sequence[LinkedDocument], hits: Sequence[EntryHit]) -> tuple[LinkedDocument, ...]:
+    shown = {hit.id for hit in hits}
+    return tuple(document for document in documents if shown & set(document.entry_ids))

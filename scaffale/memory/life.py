@@ -235,12 +235,8 @@ class Life(Finding):
                         project_id=resolved.project.id,
                     )
                 key = audit.store_key(connection)
-                audit.forget(connection, key, entry_id)
-                tombstone = {
-                    "deleted": True, "content_digest": audit.digest(key, entry.content), "created_at": entry.created_at,
-                    "updated_at": entry.updated_at, "invalidated_at": entry.invalidated_at,
-                    **revisions.delete(connection, row),
-                }  # fmt: skip
+                audit.forget(connection, key, {entry_id})
+                tombstone = revisions.tombstone(connection, key, row)
                 trail.done(connection, entry_id=entry_id, result=tombstone, always=True)
             projection.nudge()
         return DeletedEntry(

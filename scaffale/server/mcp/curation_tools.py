@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from scaffale.server.mcp.registry import Call
 
 
-def _asks(verb: str) -> Callable[[Call], Any]:
+def asks(verb: str) -> Callable[[Call], Any]:
+    """The verb of memory, asked."""
     return lambda call: getattr(call.halls.memory, verb)(**call.arguments)
 
 
-def _writes(verb: str) -> Callable[[Call], Any]:
+def writes(verb: str) -> Callable[[Call], Any]:
+    """The verb of memory, asked to write; who asks goes into the audit."""
     return lambda call: getattr(call.halls.memory, verb)(actor=call.actor, **call.arguments)
 
 
@@ -34,7 +36,7 @@ CURATION_TOOLS = (
         hints=CHANGES,
         schema=takes("entry_id", "confirm", entry_id=text(), confirm=flag("Must be true"), **PROJECT, reason=text()),
         answers=gives(),
-        verbs=one(_writes("delete_entry"), prose.memory_deleted),
+        verbs=one(writes("delete_entry"), prose.memory_deleted),
         domain="memory",
         by_default=False,
     ),
@@ -61,7 +63,7 @@ CURATION_TOOLS = (
             section=texts("heading_path in the document"),
         ),
         answers=gives(),
-        verbs=one(_writes("link_entries"), prose.memory_linked),
+        verbs=one(writes("link_entries"), prose.memory_linked),
         domain="memory",
         text_too=("section",),
         by_default=False,
@@ -73,7 +75,7 @@ CURATION_TOOLS = (
         hints=CHANGES,
         schema=takes("link_id", link_id=text(), **PROJECT),
         answers=gives(),
-        verbs=one(_writes("unlink_entries"), prose.memory_unlinked),
+        verbs=one(writes("unlink_entries"), prose.memory_unlinked),
         domain="memory",
         by_default=False,
     ),
@@ -91,7 +93,7 @@ CURATION_TOOLS = (
             offset=integer(minimum=0),
         ),
         answers=gives(links=OBJECTS),
-        verbs=one(_asks("list_entry_links"), prose.memory_links),
+        verbs=one(asks("list_entry_links"), prose.memory_links),
         domain="memory",
         by_default=False,
     ),
@@ -105,7 +107,7 @@ CURATION_TOOLS = (
         hints=ADDS._replace(idempotent=True),
         schema=takes(),
         answers=gives(),
-        verbs=one(_asks("rebuild_index"), prose.memory_rebuilt, bulk=True),
+        verbs=one(asks("rebuild_index"), prose.memory_rebuilt, bulk=True),
         domain="memory",
         by_default=False,
     ),

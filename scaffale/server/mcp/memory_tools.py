@@ -18,6 +18,7 @@ RETIRES = Hints(read_only=False, destructive=True, idempotent=True)
 
 PROJECT = {"project_path": text("Project folder (or give project_id)"), "project_id": text()}
 MODE = choice("project", "cross_project", default="project")
+BUDGET = integer("Leave out what does not fit", minimum=50)
 STATUS = choice(*STATUSES, "any", default="active")
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 
@@ -67,7 +68,9 @@ MEMORY_TOOLS = (
             limit=integer(minimum=1, default=10),
             offset=integer(minimum=0),
             include_content=flag(),
+            include_docs=flag("Add the documents that results cite"),
             explain=flag(),
+            budget_tokens=BUDGET,
         ),
         answers=gives(results=OBJECTS),
         verbs=one(lambda call: call.halls.memory.search(**{"query": "", **call.arguments}), prose.memory_search),
@@ -78,7 +81,15 @@ MEMORY_TOOLS = (
         title="Read a memory entry",
         description="A whole memory entry, by the id of a search result.",
         hints=READS,
-        schema=takes("entry_id", entry_id=text(), **PROJECT, mode=MODE),
+        schema=takes(
+            "entry_id",
+            entry_id=text(),
+            **PROJECT,
+            mode=MODE,
+            include_history=flag(),
+            start_char=integer("Read on where it was cut", minimum=0),
+            budget_tokens=BUDGET,
+        ),
         answers=gives(),
         verbs=one(lambda call: call.halls.memory.read_entry(**call.arguments), prose.memory_entry),
         domain="memory",

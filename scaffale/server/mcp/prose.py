@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scaffale.server.mcp.registry import Answer
 
 SHOWN_SKIPS = 20
+SHOWN_LINES = 12  # of a candidate; all of it stands in the structure
 
 
 # --- memory ---------------------------------------------------------------------------------------------------------
@@ -34,6 +35,9 @@ def memory_search(answer: Answer) -> str:
     if results:
         lines.append(results[0].get("verification_hint"))
     lines.append(answer.get("hint"))
+    for document in answer.get("documents", []):
+        about = f"{document.get('title') or 'document'} {document.get('file_path') or ''}".strip()
+        lines.append(f"cites {document.get('uri')} ({document.get('status')}): {about}")
     for noun in ("scopes", "topics"):
         if answer.get(noun):
             lines.append(f"Existing {noun}: {_named(answer[noun])}")
@@ -53,7 +57,10 @@ def memory_entry(answer: Answer) -> str:
         head.append(f"{links['outgoing_count']} outgoing links in all; memory_list_entry_links lists them")
     if links.get("incoming_count"):
         head.append(f"incoming links: {links['incoming_count']}")
-    return _lines([*head, entry.get("verification_hint"), "", entry.get("content")])
+    for each in answer.get("verified", []):
+        head.append(f"verified {each.get('at')}: {each.get('check')} {each.get('of')}: {each.get('outcome')}")
+    history = [f"{each.get('at')} {each.get('operation')} by {each.get('actor')}" for each in answer.get("history", [])]
+    return _lines([*head, *history, entry.get("verification_hint"), "", entry.get("content")])
 
 
 def memory_added(answer: Answer) -> str:
@@ -120,6 +127,65 @@ def memory_rebuilt(answer: Answer) -> str:
     faults += [f"damage: {each}" for each in answer.get("damage", [])]
     was = "; ".join(faults) or "nothing differed"
     return f"{answer.get('lexical_backend')} index rebuilt over {answer.get('entries')} entries; before: {was}."
+
+
+def memory_similar(answer: Answer) -> str:
+    """The entries, most alike first."""
+    results = answer.get("results", [])
+    lines = [_count(answer, results, "entry", "entries", _within(answer))]
+    for number, hit in enumerate(results, start=1):
+        lines += [f"{number}. {hit.get('similarity', 0):.0%} {_entry_head(hit)}", _indented(_one_line(hit.get("snippet")))]
+    return _lines(lines)
+
+
+def memory_handoff(answer: Answer) -> str:
+    """The summary, as it was written."""
+    return str(answer.get("markdown", "")).rstrip()
+
+
+def memory_verified(answer: Answer) -> str:
+    """What was seen, one to a line."""
+    checks = [f"{each.get('check')} {each.get('of')}: {each.get('outcome')}" for each in answer.get("checks", [])]
+    return _lines([f"Evidence of {answer.get('entry_id')}: {answer.get('outcome')}", *checks])
+
+
+def memory_captured(answer: Answer) -> str:
+    """The entries as they were or would be written, and which words they were taken from."""
+    seen = answer.get("seen", 0)
+    if answer.get("applied"):
+        counts = ", ".join(f"{answer.get(kind)} {kind}" for kind in ("written", "existing", "failed"))
+        first = f"{seen} candidates{_within(answer)} = {counts}"
+    else:
+        first = f"Preview of {seen} candidates{_within(answer)}; nothing is written without apply=true"
+    lines: list[str | None] = [first]
+    for number, each in enumerate(answer.get("candidates", []), start=1):
+        place = f"{each.get('scope')}/{each.get('topic')} · {each.get('source_type')}"
+        lines.append(f"{number}. {each.get('title') or each.get('topic')} · {place}{_candidate_state(each)}")
+        lines.append(_indented(_short(each.get("content", ""))))
+        words = "; ".join(f"{one.get('field')} from {_quoted(one.get('words'))}" for one in each.get("taken", []))
+        lines.append(f"   {words}" if words else None)
+    lines += [f"skipped: {each}" for each in _first(answer.get("skipped", []))]
+    return _lines(lines)
+
+
+def memory_exported(answer: Answer) -> str:
+    """Where the file is and what it holds."""
+    held = ", ".join(f"{answer.get(kind)} {kind}" for kind in ("entries", "tags", "links"))
+    left = ", ".join(f"{count} {kind}" for kind, count in answer.get("left_out", {}).items())
+    return f"{answer.get('save_path')}: {held}, {answer.get('bytes')} bytes" + (f"; left out: {left}" if left else "")
+
+
+def memory_imported(answer: Answer) -> str:
+    """Counts that add up, and each entry that was not taken."""
+    kinds = ("new", "changed", "same", "skipped", "proposed")
+    lines = [f"{answer.get('seen')} entries seen = " + ", ".join(f"{answer.get(kind)} {kind}" for kind in kinds)]
+    lines.append(f"{answer.get('links')} links; {answer.get('removed')} entries removed")
+    if answer.get("id_map"):
+        lines.append(f"{len(answer['id_map'])} entries have new ids; see id_map")
+    if answer.get("backup"):
+        lines.append(f"what was there before: {answer['backup']}")
+    lines += [f"skipped: {each.get('entry_id')}: {each.get('reason')}" for each in _first(answer.get("skips", []))]
+    return _lines(lines)
 
 
 def names(answer: Answer) -> str:
@@ -239,6 +305,8 @@ def _entry_head(entry: Answer) -> str:
     about = [f"{entry.get('scope')}/{entry.get('topic')}", entry.get("source_type")]
     if entry.get("status") != "active":
         about.append(entry.get("status"))
+    if entry.get("evidence"):
+        about.append(f"evidence {entry['evidence']}")
     about += [f"importance {entry.get('importance')}", f"updated {str(entry.get('updated_at'))[:10]}"]
     title = f"{entry['title']} " if entry.get("title") else ""
     return f"{title}[{entry.get('id')}] {' · '.join(filter(None, about))}"
@@ -246,6 +314,22 @@ def _entry_head(entry: Answer) -> str:
 
 def _named(items: list[Any]) -> str:
     return ", ".join(f"{each['name']} ({each['count']})" if isinstance(each, dict) else str(each) for each in items)
+
+
+def _candidate_state(candidate: Answer) -> str:
+    for name, said in (("entry_id", "written as"), ("existing_entry_id", "kept already as"), ("problem", "not possible:")):
+        if candidate.get(name):
+            return f" · {said} {candidate[name]}"
+    return ""
+
+
+def _short(text: str) -> str:
+    lines = text.strip().splitlines()
+    return "\n".join(lines[:SHOWN_LINES]) + (f"\n… {len(lines) - SHOWN_LINES} more lines" if len(lines) > SHOWN_LINES else "")
+
+
+def _quoted(text: object) -> str:
+    return f"“{_one_line(str(text))}”"
 
 
 def _link(link: Answer) -> str:

@@ -176,6 +176,19 @@ COMMANDS = {
     ),
     "memory unlink": Command("take a link", "scaffale memory unlink LINK", "curation:unlink"),
     "memory links": Command("the links of an entry", "scaffale memory links ID --direction both", "curation:links"),
+    "memory similar": Command("entries that say nearly the same", "scaffale memory similar ID", "exchange:similar"),
+    "memory handoff": Command("what changed, for whoever takes over", "scaffale memory handoff --since 2w", "exchange:handoff"),
+    "memory verify": Command("look whether the evidence still stands", "scaffale memory verify ID", "exchange:verify"),
+    "memory ticket": Command("an entry from a ticket", "scaffale memory ticket APP-12 - --scope backend", "exchange:ticket"),
+    "memory commit": Command("entries from commits", "scaffale memory commit --range v1..HEAD --apply", "exchange:commit"),
+    "memory document": Command(
+        "an entry about a document", 'scaffale memory document 12 "Keys rotate weekly" --section Keys', "exchange:document"
+    ),
+    "memory notes": Command("entries from Markdown notes", "scaffale memory notes NOTES.md --scope app", "exchange:notes"),
+    "memory export": Command("write a project's memory to a file", "scaffale memory export app.zip", "exchange:export"),
+    "memory import": Command(
+        "bring an export into a project", "scaffale memory import app.json --on-conflict merge", "exchange:import_"
+    ),
     "memory rebuild": Command("build the index of memory anew", "scaffale memory rebuild", "curation:rebuild"),
     "memory scopes": Command("the scopes in use", "scaffale memory scopes", "memory:scopes"),
     "memory topics": Command("the topics in use", "scaffale memory topics", "memory:topics"),
