@@ -1,11 +1,11 @@
 """What Scaffale promises, and the tests that show each promise. `test_promises.py` checks it both ways.
 
 An id is the chapter that the promise is of, and a name. Chapters: 1 ground rules; 2 memory (2.1 whose project and which
-paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data); 3 documents (3.1 records,
-3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
-5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.7 scope, 8.12 processes); 9 settled
-details. Tests are named relative to this folder. `later` names what has to come before a promise
-can be shown; such a promise is not kept yet and has no test.
+paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import);
+3 documents (3.1 records, 3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
+5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.7 scope, 8.8
+budgets, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
+has to come before a promise can be shown; such a promise is not kept yet and has no test.
 """
 
 from __future__ import annotations
@@ -658,7 +658,7 @@ TOOLS = (
         EVIDENCE + "test_a_handoff_keeps_to_its_time_and_scope",
     ),
     promise(
-        "2.4-similar",
+        "2.4-find-similar",
         "Neighbours of an entry or of a text, most alike first.",
         EVIDENCE + "test_what_is_alike_is_found_for_an_entry_and_for_a_text",
         EVIDENCE + "test_likeness_wants_one_thing_to_compare",
