@@ -21,7 +21,7 @@ from scaffale.answers.docs import (
     ShelfAnswer,
     ShelfList,
 )
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError, quoted
 from scaffale.hall import Hall
 from scaffale.indexer import freshness, journal, outline, shelves
 from scaffale.model import DocumentHit, Filter, Passage, ScanReport, Section
@@ -389,7 +389,7 @@ class Docs(Hall):
         """As `_store`; but while nothing was ever scanned a named `shelf` is `NotFound`."""
         store = self._store()
         if store is None and shelf is not None:
-            raise NotFound(f"no shelf {shelf[:80]!r}; none exists yet")
+            raise NotFound(f"no shelf {quoted(shelf)!r}; none exists yet")
         return store
 
     def _existing(self) -> tuple[Database, Projection]:

@@ -80,3 +80,10 @@ class Internal(ScaffaleError):
 
 class IndexUnusable(ScaffaleError):
     """An engine's files are missing, foreign or damaged. Whoever catches it rebuilds; users get a warning at most."""
+
+
+def quoted(text: str, most: int = 80) -> str:
+    """What an error repeats of a caller's words: their beginning, without a secret that stands in them."""
+    from scaffale import secrets
+
+    return secrets.mask(text)[:most]  # masked before it is cut: half a secret looks like none

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected
+from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected, quoted
 from scaffale.indexer import clock, journal
 from scaffale.indexer.database import Migration, Schema, array
 from scaffale.indexer.records import Fingerprint, SectionRow, Source
@@ -200,7 +200,7 @@ def shelf(connection: apsw.Connection, reference: int | str) -> Shelf:
     if found is None:
         names = [each.name for each in list_shelves(connection)]
         known = f"there are: {', '.join(names[:10])}{', …' if len(names) > 10 else ''}" if names else "there is none"
-        raise NotFound(f"no shelf {str(reference)[:80]!r}; {known}")
+        raise NotFound(f"no shelf {quoted(str(reference))!r}; {known}")
     return found
 
 

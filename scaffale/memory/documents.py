@@ -9,7 +9,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from scaffale.errors import InvalidParam, NotFound, ScaffaleError
+from scaffale.errors import InvalidParam, NotFound, ScaffaleError, quoted
 from scaffale.indexer import freshness, outline, shelves
 from scaffale.indexer.database import Database, exists
 
@@ -142,7 +142,7 @@ def number_of(uri: str) -> int:
     """The number of the document that a `docs://document/` URI names. Raises `InvalidParam`."""
     match = _URI.fullmatch(uri)
     if match is None:
-        raise InvalidParam(f"target_uri: {uri[:80]} is no document; give docs://document/NUMBER")
+        raise InvalidParam(f"target_uri: {quoted(uri)} is no document; give docs://document/NUMBER")
     return int(match[1])
 
 

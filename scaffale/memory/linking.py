@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from scaffale.errors import Conflict, InvalidParam, NotFound
+from scaffale.errors import Conflict, InvalidParam, NotFound, quoted
 from scaffale.indexer import clock, entries
 from scaffale.memory.life import Life, new_id
 from scaffale.memory.room import no_entry, one_of
@@ -121,7 +121,7 @@ class Linking(Life):
         said = {"link_id": link_id}
         with self._audited("memory_unlink_entries", actor, project_id, said) as trail:
             resolved = trail.resolved = self._resolve(project_path, project_id)
-            nothing = NotFound(f"no link {link_id[:80]} in project {resolved.project.id}", project_id=resolved.project.id)
+            nothing = NotFound(f"no link {quoted(link_id)} in project {resolved.project.id}", project_id=resolved.project.id)
             if self._store() is None:
                 raise nothing
             with self._open()[0].write() as connection:

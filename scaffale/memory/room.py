@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scaffale.errors import InvalidParam, NotFound
+from scaffale.errors import InvalidParam, NotFound, quoted
 from scaffale.hall import Hall
 from scaffale.indexer import entries, projects
 from scaffale.indexer.entries import EntrySource
@@ -96,7 +96,7 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> str:
 def no_entry(entry_id: str, resolved: Resolved | None) -> NotFound:
     """What to raise for an entry that is not there, or not to be seen."""
     where = f" in project {resolved.project.id}" if resolved else ""
-    return NotFound(f"no entry {entry_id[:80]}{where}", project_id=resolved.project.id if resolved else None)
+    return NotFound(f"no entry {quoted(entry_id)}{where}", project_id=resolved.project.id if resolved else None)
 
 
 def masked(row: entries.Row) -> Entry:

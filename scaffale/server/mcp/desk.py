@@ -17,6 +17,7 @@ import anyio.from_thread
 import anyio.to_thread
 
 from scaffale.errors import Internal, ScaffaleError
+from scaffale.server import render
 from scaffale.server.mcp import results
 from scaffale.server.mcp.registry import Call
 
@@ -96,6 +97,6 @@ def _throttled(report: Report) -> Callable[[int, int, str], None]:
         now = time.monotonic()
         if done > sent and (done == total or now - sent_at >= REPORT_EVERY_S):
             sent, sent_at = done, now
-            anyio.from_thread.run(report, float(done), float(total) if total else None, results.visible(path))
+            anyio.from_thread.run(report, float(done), float(total) if total else None, render.visible(path))
 
     return progress

@@ -11,8 +11,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scaffale.errors import InvalidParam, NotFound
-from scaffale.server.mcp.results import plain, structured, visible
+from scaffale.errors import InvalidParam, NotFound, quoted
+from scaffale.server.render import plain, structured, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -153,7 +153,7 @@ class Catalogue:
             match = pattern.fullmatch(uri)
             if match and domain in self._domains:
                 return {"contents": [{"uri": uri, **reader(*match.groups())}]}
-        raise NotFound(f"no resource {visible(uri[:200])}")
+        raise NotFound(f"no resource {visible(quoted(uri, 200))}")
 
     def _read_document(self, number: str) -> dict[str, Any]:
         answer = self._halls.docs.read_document(document_id=int(number))
@@ -178,7 +178,7 @@ class Catalogue:
     def _read_project(self, project: str, kind: str | None, name: str | None) -> dict[str, Any]:
         project_id = _unquoted(project)
         if self._home is not None and project_id != self._home_project():
-            raise NotFound(f"this server is for another project than {visible(project_id[:200])}")
+            raise NotFound(f"this server is for another project than {visible(quoted(project_id, 200))}")
         memory = self._halls.memory
         if kind is None or name is None:
             about = structured(memory.status(project_id=project_id))
@@ -189,7 +189,7 @@ class Catalogue:
         scope, topic = (place, None) if kind == "scope" else (None, place)
         found = memory.list_entries(project_id, scope=scope, topic=topic, limit=LISTED)
         if not found.entries:
-            raise NotFound(f"no entries in the {kind} {visible(place[:200])}")
+            raise NotFound(f"no entries in the {kind} {visible(quoted(place, 200))}")
         entries = [_without_text(plain(entry)) for entry in found.entries]
         return _json({"project_id": project_id, "entries": entries, "complete": found.next_after is None})
 

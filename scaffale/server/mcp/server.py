@@ -25,7 +25,8 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from scaffale import __version__
-from scaffale.errors import IndexUnusable, InvalidParam, NotFound, ScaffaleError
+from scaffale.errors import IndexUnusable, InvalidParam, NotFound, ScaffaleError, quoted
+from scaffale.server import render
 from scaffale.server.mcp import results
 from scaffale.server.mcp.desk import Desk, is_defect
 from scaffale.server.mcp.halls import Halls
@@ -127,7 +128,7 @@ def _calls(desk: Desk, specs: dict[str, ToolSpec]) -> Handler[CallToolRequestPar
     async def handler(context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         spec = specs.get(params.name)
         if spec is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.told(params.name[:80])}")
+            raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.told(quoted(params.name))}")
         return _complete(await desk.call(spec, params.arguments, _actor(context), context.session.report_progress))
 
     return handler
@@ -139,7 +140,7 @@ def _actor(context: Context) -> str:
     if client is None:
         return "mcp"
     info = client.client_info
-    return results.visible(f"{info.name} {info.version}".strip())[:LONGEST_ACTOR] or "mcp"
+    return render.visible(f"{info.name} {info.version}".strip())[:LONGEST_ACTOR] or "mcp"
 
 
 # --- resources ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from fake_halls import SHELF, FakeDocs, FakeMemory
 
 from scaffale.model import ScanReport, Skip
 from scaffale.server.mcp import prose
-from scaffale.server.mcp.results import structured
+from scaffale.server.render import structured
 
 memory, docs = FakeMemory(), FakeDocs()
 HOME = {"project_id": "home"}

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from scaffale.errors import IndexUnusable, InvalidParam, NotFound
 from scaffale.server.mcp.registry import Verb
-from scaffale.server.mcp.results import failure, plain, structured, success, visible
+from scaffale.server.mcp.results import failure, success
+from scaffale.server.render import plain, structured, visible
 
 
 class Inner(NamedTuple):

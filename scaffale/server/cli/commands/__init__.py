@@ -9,7 +9,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from scaffale.errors import InvalidParam
+from scaffale.errors import InvalidParam, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +134,7 @@ def _unknown(name: str) -> InvalidParam:
 
     close = [full for full in COMMANDS if full.split()[-1] == name] or difflib.get_close_matches(name, COMMANDS, n=1)
     hint = f"did you mean {' or '.join(close)}?" if close else "`scaffale --help` lists them"
-    return InvalidParam(f"there is no command {name[:80]}; {hint}")
+    return InvalidParam(f"there is no command {quoted(name)}; {hint}")
 
 
 

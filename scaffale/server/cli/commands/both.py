@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from scaffale.errors import InvalidParam, NotFound, ScaffaleError
+from scaffale.errors import InvalidParam, NotFound, ScaffaleError, quoted
 from scaffale.server.cli.commands import DONE, WHICH, shared
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def read(arguments: Arguments, output: Output) -> int:
         return DONE
     for option in ("lines", "section", "find"):
         if getattr(arguments, option) is not None:
-            raise InvalidParam(f"--{option} belongs to documents; {what[:80]} would be an entry of memory")
+            raise InvalidParam(f"--{option} belongs to documents; {quoted(what)} would be an entry of memory")
     with shared.open_memory() as memory:
         try:
             entry = memory.read_entry(entry_id=shared.entry_id(what), **shared.project(arguments, cross=True))

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from scaffale.errors import InvalidParam, ScaffaleError
+from scaffale.errors import InvalidParam, ScaffaleError, quoted
 from scaffale.server.cli.commands import DONE, PARTLY
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def document_id(text: str) -> int:
     """The number of a document given as number or URI. Raises `InvalidParam`."""
     number = text.removeprefix("docs://document/")
     if not is_number(number):
-        raise InvalidParam(f"{text[:80]} is no document: give its number or docs://document/NUMBER")
+        raise InvalidParam(f"{quoted(text)} is no document: give its number or docs://document/NUMBER")
     return int(number[:20])  # no longer than any number can be
 
 
@@ -111,7 +111,7 @@ def entry_id(text: str) -> str:
     """The id of an entry given as id or URI. Raises `InvalidParam`."""
     entry_id = text.removeprefix("memory://entry/")
     if "://" in entry_id:
-        raise InvalidParam(f"{text[:80]} is no entry: give its id or memory://entry/ID")
+        raise InvalidParam(f"{quoted(text)} is no entry: give its id or memory://entry/ID")
     return entry_id
 
 
