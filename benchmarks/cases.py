@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from benchmarks import corpora, raw
@@ -103,6 +104,12 @@ def search(folder: str, size: int) -> Iterator[Figure]:
         arms = show(("bare p50", median(b)), ("ours p50", median(o)), ("bare p99", p99(b)), ("ours p99", p99(o)))
         yield Figure(f"search {size}, tail {tail}: p50 / bare Tantivy", median(o) / median(b), goal, arms=arms)
         yield Figure(f"search {size}, tail {tail}: p99 / bare Tantivy", p99(o) / p99(b), goal, slack=P99_SLACK, arms=arms)
+    similar = lambda n: memory._similar(memory._open(), where[0], pieces[n].text, 0)  # noqa: E731
+    o, s, b = interleaved(
+        [lambda n: ours(asked[n % QUERIES]), similar, lambda n: tantivy.search(asked[n % QUERIES], *where)], QUERIES
+    )
+    arms = show(("bare search of 4 words", median(b)), ("search", median(o)), ("similar", median(s)))
+    yield Figure(f"search {size}: similar entries of a text / a search", median(s) / median(o), 3.0, arms=arms)
     o, f = interleaved([lambda n: ours(mixed[n]), lambda n: fts5.search(mixed[n], *where)], len(mixed) // 2)
     yield Figure(f"search {size}, 2-8 words: p50 / one FTS5 statement", median(o) / median(f), 0.2 if size >= 100_000 else 0.6,
                  arms=show(("FTS5", median(f)), ("ours", median(o))))  # fmt: skip
@@ -134,23 +141,30 @@ def tail(folder: str, size: int) -> Iterator[Figure]:
 
 def scan(folder: str, size: int) -> Iterator[Figure]:
     """A folder of Markdown: the first scan against reading, parsing and bare bulk ingest; a rescan against `os.stat`."""
-    paths = _markdown(os.path.join(folder, "notes"), corpora.sections(size))
-    docs = Docs(settings(folder))
+    notes = os.path.join(folder, "notes")
+    paths = _markdown(notes, corpora.sections(size))
+    whole_process = time.process_time  # bulk work uses threads of the engine
 
-    def first(_: int) -> object:
-        return docs.scan_folder(folder_path=os.path.join(folder, "notes"), shelf="notes")
+    def first(n: int) -> object:
+        with Docs(settings(os.path.join(folder, str(n)))) as docs:
+            return docs.scan_folder(folder_path=notes, shelf="notes")
 
-    def bare(_: int) -> object:
-        return raw.read_parse_ingest(paths, os.path.join(folder, "bare.sqlite"), os.path.join(folder, "tantivy"))
+    def bare(n: int) -> object:
+        own = os.path.join(folder, f"bare{n}")
+        os.makedirs(own)
+        return raw.read_parse_ingest(paths, os.path.join(own, "bare.sqlite"), os.path.join(own, "tantivy"))
 
-    # Bulk work uses threads of the engine: CPU of the whole process, one round, each arm once.
-    ours, theirs = _process_seconds(first), _process_seconds(bare)
+    with Docs(settings(os.path.join(folder, "few"))) as docs:  # imports, and patterns that are compiled when they are met
+        docs.scan_folder(folder_path=os.path.dirname(paths[0]), shelf="few")
+    rounds = 3 if size <= 20_000 else 1
+    theirs, ours = (median(times) for times in interleaved([bare, first], rounds, warm_up=0, clock=whole_process))
     arms = show(("bare", theirs), ("ours", ours))
     yield Figure(f"first scan of {len(paths)} files, MB/s / bare ingest", theirs / ours, 0.6, at_most=False, arms=arms)
-    same, stats = interleaved([first, lambda _: raw.stat_all(paths)], 15)
+    with Docs(settings(os.path.join(folder, "0"))) as docs:
+        again = lambda _: docs.scan_folder(folder_path=notes, shelf="notes")  # noqa: E731
+        same, stats = interleaved([again, lambda _: raw.stat_all(paths)], 15)
     arms = show(("os.stat", median(stats)), ("rescan", median(same)))
     yield Figure(f"rescan of {len(paths)} unchanged files / os.stat", median(same) / median(stats), 3.0, arms=arms)
-    docs.close()
 
 
 def start(folder: str, size: int) -> Iterator[Figure]:
@@ -250,10 +264,3 @@ def _markdown(folder: str, pieces: list[corpora.Piece]) -> list[str]:
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
         paths.append(path)
     return paths
-
-
-def _process_seconds(work: Callable[[int], object]) -> float:
-    before = os.times()
-    work(0)
-    after = os.times()
-    return after.user + after.system - before.user - before.system
