@@ -142,7 +142,7 @@ def tail(folder: str, size: int) -> Iterator[Figure]:
 def scan(folder: str, size: int) -> Iterator[Figure]:
     """A folder of Markdown: the first scan against reading, parsing and bare bulk ingest; a rescan against `os.stat`."""
     notes = os.path.join(folder, "notes")
-    paths = _markdown(notes, corpora.sections(size))
+    paths = markdown(notes, corpora.sections(size))
     whole_process = time.process_time  # bulk work uses threads of the engine
 
     def first(n: int) -> object:
@@ -170,7 +170,7 @@ def scan(folder: str, size: int) -> Iterator[Figure]:
 def start(folder: str, size: int) -> Iterator[Figure]:
     """Cold starts: the stdio server against an empty one of the same SDK, a search from the command line against imports."""
     notes = os.path.join(folder, "notes")
-    _markdown(notes, corpora.sections(400))
+    markdown(notes, corpora.sections(400))
     program = [sys.executable, "-m", "scaffale.server.cli"]
     script = os.path.join(os.path.dirname(sys.executable), "scaffale")
     if os.path.exists(script):
@@ -251,7 +251,8 @@ def _leave_tail(memory: Memory, pieces: list[corpora.Piece], changes: int) -> No
     assert uncommitted == changes, f"{uncommitted} changes in the tail instead of {changes}"
 
 
-def _markdown(folder: str, pieces: list[corpora.Piece]) -> list[str]:
+def markdown(folder: str, pieces: list[corpora.Piece]) -> list[str]:
+    """Write the pieces as Markdown files, 40 folders of them. Returns their paths."""
     documents: dict[int, list[corpora.Piece]] = {}
     for piece in pieces:
         documents.setdefault(piece.document, []).append(piece)

@@ -122,6 +122,19 @@ class BareTantivy:
         """Addresses and scores, nothing else."""
         return list(self.searcher.search(self.query(words, project, status, source), limit).hits)
 
+    def open(self) -> None:
+        """Search what the folder holds already."""
+        self.index.reload()
+        self.searcher = self.index.searcher()
+
+    def search_text(self, words: str, limit: int = 10) -> list[object]:
+        """Words OR-ed over title and body, no filter."""
+        shoulds = []
+        for token in self.analyzer.analyze(words):
+            shoulds.append((Occur.Should, Query.boost_query(Query.term_query(self.schema, "title", token), 1.5)))
+            shoulds.append((Occur.Should, Query.term_query(self.schema, "body", token)))
+        return list(self.searcher.search(Query.boolean_query(shoulds), limit).hits)
+
 
 class BareFts5:
     """One FTS5 table joined with its rows; one statement with bm25() and snippet()."""
