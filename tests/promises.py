@@ -43,6 +43,10 @@ TAIL = "property/test_tail.py::"
 ORDER = "property/test_total_order.py::"
 ANSWER = "unit/server/hooks/test_answer.py::"
 CALLS = "unit/server/hooks/test_calls.py::"
+INSTALL = "unit/server/install/test_install.py::"
+JSONC = "unit/server/install/test_jsonc.py::"
+TOML = "unit/server/install/test_toml.py::"
+SKILL = "unit/server/install/test_skill.py::"
 SEGMENTS = "unit/server/hooks/test_segments.py::"
 INTENT = "unit/server/hooks/test_intent.py::"
 CHOICE = "unit/backends/test_choice.py::"
@@ -1181,6 +1185,66 @@ GUARD = (
         ANSWER + "test_the_words_of_the_filter_cover_every_head",
         ANSWER + "test_the_filter_hides_no_request",
         ANSWER + "test_a_byte_order_mark_and_escapes_are_no_hindrance",
+    ),
+    promise(
+        "5.4-merge",
+        "Comments, order and what is the person's survive; only what was named changes.",
+        INSTALL + "test_what_is_the_persons_survives_and_ours_is_there",
+        JSONC + "test_putting_means_that_and_no_other_change",
+        JSONC + "test_comments_order_and_trailing_commas_survive",
+        JSONC + "test_removing_gives_the_former_text_back",
+        TOML + "test_putting_means_that_and_no_other_change",
+        TOML + "test_lists_of_tables_are_begun_and_gone_on_with",
+    ),
+    promise(
+        "5.4-idempotent",
+        "A second run changes no byte; uninstalling gives all bytes back.",
+        INSTALL + "test_a_second_run_changes_no_byte_and_uninstalling_restores_all",
+        INSTALL + "test_what_was_there_before_stays_when_the_file_was_changed_since",
+    ),
+    promise(
+        "5.4-divergent",
+        "Divergent values are kept and reported; force changes managed keys alone.",
+        INSTALL + "test_divergent_values_are_kept_and_reported",
+        INSTALL + "test_force_changes_managed_keys_alone_and_uninstalling_brings_them_back",
+        INSTALL + "test_an_entry_for_a_remote_server_is_never_mixed_with_a_command",
+        INSTALL + "test_a_block_of_rules_that_was_changed_is_kept",
+    ),
+    promise(
+        "5.4-profiles",
+        "The two profiles of Codex, and none without being asked.",
+        INSTALL + "test_the_policy_of_codex",
+        INSTALL + "test_without_a_profile_no_policy_is_set",
+        INSTALL + "test_another_profile_can_be_chosen_with_force",
+    ),
+    promise(
+        "5.4-harmless",
+        "All files or none, whole at any moment; what is ambiguous or not to be touched stops everything.",
+        INSTALL + "test_a_kill_at_any_point_leaves_the_old_or_the_new_file_whole",
+        INSTALL + "test_a_failure_halfway_is_undone",
+        INSTALL + "test_a_file_that_changes_in_the_meantime_is_left_alone",
+        INSTALL + "test_a_file_that_is_not_understood_stops_everything",
+        INSTALL + "test_so_does_one_that_is_no_utf_8",
+        INSTALL + "test_a_read_only_file_is_refused",
+        INSTALL + "test_a_file_with_a_second_name_is_refused",
+        INSTALL + "test_a_link_is_followed_and_named",
+        INSTALL + "test_a_link_to_nothing_is_refused",
+        INSTALL + "test_a_byte_order_mark_and_line_ends_stay",
+        INSTALL + "test_a_dry_run_writes_nothing_and_shows_all",
+    ),
+    promise(
+        "5.4-doctor",
+        "Doctor reads every installed client back and says what is off, duplicates included.",
+        INSTALL + "test_what_is_installed_is_found_in_order",
+        INSTALL + "test_doctor_says_what_is_off",
+        INSTALL + "test_nothing_installed_is_nothing_to_say",
+    ),
+    promise(
+        "5.5-skill",
+        "The skill keeps to the specification of Agent Skills; skill and rules ask before they write.",
+        SKILL + "test_it_keeps_to_the_specification",
+        SKILL + "test_what_it_refers_to_is_there",
+        SKILL + "test_it_says_what_it_must",
     ),
 )
 FACES = (

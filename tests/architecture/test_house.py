@@ -116,6 +116,8 @@ def test_few_places_open_files_and_none_a_store():
         "indexer/database.py",  # makes an empty store before SQLite knows it, under a lock
         "indexer/audit.py",  # appends to the mirror, which settings keep apart from the stores
         "backends/tantivy_files.py",  # the index's own files, to compare their checksums
+        "server/install/clients.py",  # the skill and the rules, which ship with us
+        "server/install/files.py",  # configuration files of clients
         "server/hooks/hosts.py",  # the transcript that a host names
         "server/mcp/stdio.py",  # the null device
         "server/cli/__init__.py",  # the null device

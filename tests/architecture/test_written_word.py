@@ -33,6 +33,7 @@ def test_files_that_are_named_exist(path):
     text = text_of(path)
     named = set(re.findall(r"`([\w./-]+\.(?:py|md|svg|json|toml))`", text)) | set(re.findall(r"`([\w/]+/)`", text))
     named -= {"docs/foo.md", "config.toml", "claude_desktop_config.json", "memory.config.json"}  # the user's own
+    named -= {"AGENTS.md", "mcp.json"}
     named = {name for name in named if not name.startswith((".", "~", "/"))}
     assert not [name for name in sorted(named) if not any((place / name).exists() for place in PLACES)]
     linked = re.findall(r"\]\((?!https?:|#)([^)#]+)", text)

@@ -73,6 +73,8 @@ def excluded(text, *, until=None):
 
 @settings(max_examples=2500, deadline=None)
 @given(marked)
+@example("<?>\n```")
+@example("<!-->\n```")
 def test_what_a_parser_calls_data_is_never_said(text):
     missed = inked(text, judged(text)) - excluded(text)
     assert not missed, (text, sorted(missed), segment_prompt(text))

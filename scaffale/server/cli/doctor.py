@@ -1,4 +1,4 @@
-"""`scaffale doctor`: what is wrong with stores, indexes and permissions, and how to mend it."""
+"""`scaffale doctor`: what is wrong with stores, indexes, permissions and the configuration of clients, and how to mend it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from scaffale.docs import Docs
     from scaffale.memory import Memory
+    from scaffale.server.install.clients import Place
     from scaffale.settings import Settings
 
 LITTLE_ROOM = 64 * 2**20
@@ -39,9 +40,10 @@ class Findings(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def examine(settings: Settings) -> Findings:
-    """Look at everything that the settings name. Creates and changes nothing but what opening a store upgrades."""
-    checks = tuple(_checks(settings))
+def examine(settings: Settings, place: Place) -> Findings:
+    """Look at everything that the settings name, and at the clients. Creates and changes nothing but what opening a store
+    upgrades."""
+    checks = (*_checks(settings), *_clients(place))
     return Findings(all(check.state != "wrong" for check in checks), checks, settings.warnings)
 
 
@@ -55,6 +57,13 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _engine()
     yield from _store("memory", settings.memory_db_path, lambda: Memory(settings), settings.sources.get("MEMORY_DB_PATH"))
     yield from _store("docs", settings.docs_db_path, lambda: Docs(settings), settings.sources.get("DOCS_DB_PATH"))
+
+
+def _clients(place: Place) -> Iterator[Check]:
+    from scaffale.server.install import verbs
+
+    for finding in verbs.examine(place):
+        yield Check(finding.state, f"client {finding.client}", finding.finding, finding.advice)
 
 
 def _sqlite() -> Check:

@@ -209,7 +209,7 @@ class _Blocks:
                 ends = self.html_end
                 self.open(held)
                 self.leaf, self.began, self.ended, self.html_end = "html", mark, end, ends
-                if ends is not _BLANK and ends.search(text, mark + 2, end):
+                if ends is not _BLANK and ends.search(text, mark + 1, end):
                     self.close()
                 return quoted
             elif (

@@ -147,9 +147,12 @@ COMMANDS = {
         "keep an entry in memory", 'scaffale add "Use < for expiry" --topic auth --scope backend', "memory:add"
     ),
     "status": Command("what the stores hold and what serves them", "scaffale status", "both:status"),
-    "doctor": Command("check stores, indexes and permissions", "scaffale doctor", "house:doctor"),
+    "doctor": Command("check stores, indexes, permissions, clients", "scaffale doctor", "house:doctor"),
     "maintain": Command("tidy stores and indexes", "scaffale maintain --rebuild", "house:maintain"),
     "eval": Command("test searches with your own questions", "scaffale eval questions.jsonl", "house:eval"),
+    "install": Command("put Scaffale into a client", "scaffale install --client codex --profile prudent", "clients:install"),
+    "uninstall": Command("take it out again", "scaffale uninstall --client codex", "clients:uninstall"),
+    "skill": Command("print the Agent Skill", "scaffale skill", "clients:skill"),
     "serve": Command("serve agents over MCP on stdin and stdout", "scaffale serve --tools all", "house:serve"),
     "shelf list": Command("the shelves", "scaffale shelf list", "docs:shelf_list"),
     "shelf show": Command("the documents of a shelf", "scaffale shelf show guide", "docs:shelf_show"),

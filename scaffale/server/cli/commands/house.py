@@ -27,9 +27,10 @@ def serve(arguments: Arguments, output: Output) -> int:
 
 
 def doctor(arguments: Arguments, output: Output) -> int:
+    from scaffale.server.cli.commands.clients import place
     from scaffale.server.cli.doctor import examine
 
-    findings = examine(shared.settings())
+    findings = examine(shared.settings(), place())
     output.answer(
         findings,
         lambda found: output.table(("", "what", "finding", "what to do"), [tuple(each) for each in found.checks]),
