@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scaffale.server.hooks import mask, segment_prompt
 
 PIECES = (
-    "`", "``", "```", "````", "~~~", "~~~~", ">", "> ", ">\t", "- ", "* ", "+ ", "1. ", "2) ", "-", " ", "  ", "    ", "\t", "\n",
+    "`", "``", "```", "````", "~~~", "~~~~", ">", "> ", ">\t", "- ", "* ", "+ ", "1. ", "2) ", "-", " ", "  ", "    ",
+    "\t", "\n",
     "\n", "\n\n", "\r\n", "word", "é𝄞", "\\", "#", "# ", "---", "===", "***", "py", "a",
 )  # fmt: skip
 MARKUP = (
@@ -26,7 +27,7 @@ MARKUP = (
     "</pre>",
     "<?",
     "?>",
-    "<!A",
+    "<!A", "<![CDATA[", "]]>",
     ">",
     "<",
 )
@@ -74,6 +75,9 @@ def excluded(text, *, until=None):
 @settings(max_examples=2500, deadline=None)
 @given(marked)
 @example("<?>\n```")
+@example("`<!A``>``~~~``")
+@example("`<?``?>``a``")
+@example("`<![CDATA[``]]>``a``")
 @example("<!-->\n```")
 def test_what_a_parser_calls_data_is_never_said(text):
     missed = inked(text, judged(text)) - excluded(text)
@@ -82,6 +86,7 @@ def test_what_a_parser_calls_data_is_never_said(text):
 
 @settings(max_examples=2500, deadline=None)
 @given(plain)
+@example("- - \n\n\n    `")
 def test_what_a_parser_calls_text_is_said(text):
     regions = segment_prompt(text)
     # A fence that its list item leaves open takes the rest, which for the parser ends with the item.

@@ -44,6 +44,8 @@ _TAG = Lazy(
 )
 _RAW = Lazy(r"<(?:(script|pre|style|textarea)(?:[\s>]|\Z)|(!--)|(\?)|(![A-Za-z])|(!\[CDATA\[))", re.I)
 _RAW_ENDS = (Lazy(r"</(?:script|pre|style|textarea)>", re.I), *map(Lazy, ("-->", r"\?>", ">", r"\]\]>")))
+_DECLARATION = Lazy(r"<(?:(\?)|(![A-Za-z])|(!\[CDATA\[))")
+_DECLARATION_ENDS = ("?>", ">", "]]>")
 _BLOCK_TAG = Lazy(
     r"</?(?:address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|"
     r"dt|fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|"
@@ -111,7 +113,7 @@ class _Blocks:
         self.began = self.ended = 0  # of the open leaf
         self.found: list[tuple[int, int, str]] = []
         self.commented = 0  # the end of the farthest comment
-        self.end_marks = True  # there are more of them ahead
+        self.marks: dict[str, int] = {}  # where the next of each is, as far as it was asked for
 
     def excluded(self) -> list[tuple[int, int, str]]:
         """`(start, end, kind)` of all that is not said. They may touch, and a comment may cover others."""
@@ -246,10 +248,10 @@ class _Blocks:
 
     def pause(self, held: int) -> None:
         """A blank line ends a paragraph and all containers that do not go on in it; indented code may outlast it."""
-        hollow = self.hollow
+        hollow = self.hollow and held == len(self.stack)
         if held < len(self.stack) or self.leaf != INDENTED:
             self.open(held)
-        self.hollow = hollow and held == len(self.stack)
+        self.hollow = hollow
 
     def open(self, held: int, container: int | None = None) -> None:
         """Close what does not go on in this line, and put a new container inside what does."""
@@ -347,8 +349,7 @@ class _Blocks:
             elif text.startswith("<!--", at):
                 past = self.comment(at, end)
             else:
-                tag = _TAG.match(text, at, end)
-                past = tag.end() if tag else at + 1
+                past = self.markup(at, end)
             special = _SPECIAL.search(text, past, end)
 
     def code(self, at: int, end: int, runs: dict[int, list[int]]) -> int:
@@ -363,18 +364,35 @@ class _Blocks:
         self.found.append((at, past, CODE))
         return past
 
+    def markup(self, at: int, end: int) -> int:
+        """A tag, an autolink, a declaration, ... takes its backticks with it. Where reading goes on."""
+        tag = _TAG.match(self.text, at, end)
+        if tag:
+            return int(tag.end())
+        raw = _DECLARATION.match(self.text, at, end)
+        if raw:
+            mark = _DECLARATION_ENDS[raw.lastindex - 1]
+            past = self.ahead(mark, raw.end())
+            if 0 <= past <= end - len(mark):
+                return past + len(mark)
+        return at + 1
+
     def comment(self, at: int, end: int) -> int:
         """A comment ends with its mark; without one, a block of it ends with the block. Where reading goes on."""
         if at < self.commented:
             return at + 4
-        past = self.text.find("-->", at + 2, end) if self.end_marks else -1
-        if past < 0 and self.leaf == "html" and at == self.began:
+        past = self.ahead("-->", at + 2)
+        if self.leaf == "html" and at == self.began and not 0 <= past <= end - 3:
             past = end - 3
-        elif past < 0 and self.end_marks:
-            past = self.text.find("-->", end)
-            self.end_marks = past >= 0
         if past < 0:
             return at + 4
         self.commented = past + 3
         self.found.append((at, past + 3, COMMENT))
         return min(past + 3, end)
+
+    def ahead(self, mark: str, at: int) -> int:
+        """Where the next of these marks is, or -1. The text is searched once for each, however often it is asked for."""
+        known = self.marks.get(mark, 0)
+        if 0 <= known < at or mark not in self.marks:
+            known = self.marks[mark] = self.text.find(mark, at)
+        return known
