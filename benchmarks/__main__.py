@@ -51,11 +51,12 @@ def main() -> int:
 
 def _cases() -> dict[str, Callable[[str, int], Iterator[Figure]]]:
     """All that can be measured, by name: what things cost, then how good answers are."""
-    from benchmarks import answerable, guard, literals, quality
+    from benchmarks import answerable, guard, literals, quality, tokens
     from benchmarks.cases import CASES
 
     good = {"sample": quality.sample_figures, "sets": quality.set_figures}
-    return {**CASES, **good, "literals": literals.figures, "answerable": answerable.figures, "guard": guard.figures}
+    more = {"literals": literals.figures, "answerable": answerable.figures, "guard": guard.figures, "tokens": tokens.figures}
+    return {**CASES, **good, **more}
 
 
 def measured(names: list[str], sizes: list[int]) -> list[Figure]:

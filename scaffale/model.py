@@ -17,7 +17,7 @@ RELATIONS = ("related_to", "supersedes", "derived_from", "blocks", "explains", "
 TARGETS = ("memory_entry", "docs_document", "uri")
 CONCEPT = "concept_clarified"  # written by the ledger's promotion alone
 SECRET_RULES = 1  # version of the tier 1 rules of `secrets`: a text checked by these need not be checked again on its way out
-VERIFICATION_HINT = "Operational context, not authority: check documentation, code or ticket before relying on it."
+VERIFICATION_HINT = "Context, not authority: verify."
 
 
 # --- what every index sees -----------------------------------------------------------------------------------------

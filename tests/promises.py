@@ -79,6 +79,7 @@ LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
 CAPTURE = "unit/memory/test_capture.py::"
 EXCHANGE = "unit/memory/test_exchange.py::"
+TOKENS = "unit/server/test_tokens.py::"
 TWINS = "unit/server/test_cli_twins.py::"
 SECRETS = "unit/test_secrets.py::"
 SETTINGS = "unit/test_settings.py::"
@@ -1280,8 +1281,9 @@ FACES = (
     ),
     promise(
         "6-small",
-        "The default tool set is small in tokens, and --tools chooses.",
-        REGISTRY + "test_the_list_is_small",
+        "The default tool set and an answer are small in tokens, and --tools chooses.",
+        TOKENS + "test_the_lists_of_tools_are_within_their_budgets",
+        TOKENS + "test_a_ten_hit_answer_is_within_its_budget_in_both_forms",
         REGISTRY + "test_names_are_unique_and_sets_are_as_agreed",
     ),
     promise(

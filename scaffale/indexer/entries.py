@@ -243,6 +243,15 @@ def headings(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, tuple
     return found
 
 
+def ids_beginning(connection: apsw.Connection, project_id: str, begun: str, limit: int) -> list[str]:
+    """Ids of a project's entries that begin like this, ascending."""
+    found = connection.execute(
+        "SELECT id FROM memory_entries WHERE project_id = ? AND substr(id, 1, ?) = ? ORDER BY id LIMIT ?",
+        (project_id, len(begun), begun, limit),
+    )
+    return [id for (id,) in found]
+
+
 def cites_documents(connection: apsw.Connection, ids: Sequence[str]) -> bool:
     """Whether one of these entries links to a document."""
     return bool(ids) and bool(

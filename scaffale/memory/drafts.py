@@ -139,18 +139,24 @@ def without_secrets(said: dict[str, Any], settings: Settings) -> tuple[dict[str,
 
 
 def unseen(said: dict[str, Any]) -> list[str]:
-    """A warning for each text with characters that no person sees: zero width, direction marks, tags."""
+    """A warning for each text with characters that no person sees: control characters, zero width, direction marks, tags.
+    They are kept as given, and shown as escapes."""
+    import re
+
     warnings = []
     for field in ("title", "content", "summary"):
         text = said.get(field)
-        if text and not text.isascii():
-            import re
-
-            found = re.search("[\u180e\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e01ef]", text)
-            if found:
-                what = f"U+{ord(found[0]):04X} at character {found.start()}"
-                warnings.append(f"{field}: holds characters that nobody sees ({what} is the first); kept as given")
+        found = re.search(_UNSEEN, text) if text else None
+        if found:
+            what = f"U+{ord(found[0]):04X} at character {found.start()}"
+            warnings.append(f"{field}: holds characters that nobody sees ({what} is the first); kept as given")
     return warnings
+
+
+_UNSEEN = (
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+    "\U000e0000-\U000e01ef]"
+)
 
 
 def text(name: str, text: str | None, limit: int) -> str | None:

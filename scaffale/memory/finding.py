@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scaffale.indexer.sync import Projection
 
 PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the query or the whole of it
+SNIPPET_CHARS = 120  # a page of ten stays below two thousand tokens
 SIMILAR_AT = 0.6  # share of words in common from which two entries say nearly the same
 SIMILAR_TERMS = 16
 SIMILAR_READ = 20  # of the best matches are compared word by word
@@ -278,7 +279,7 @@ def _hit(
     if e.confidence is not None:
         numbers["confidence"] = e.confidence
     return EntryHit(
-        e.id, e.project_id, e.scope, e.topic, e.title, highlighter.snippet(text), e.tags, e.source_type,
+        e.id, e.project_id, e.scope, e.topic, e.title, highlighter.snippet(text, SNIPPET_CHARS), e.tags, e.source_type,
         e.source_ref, e.status, e.confidence, e.importance, e.created_at, e.updated_at, found.score,
         e.content if include_content else None, numbers if explain else None, evidence=evidence,
     )  # fmt: skip

@@ -101,6 +101,14 @@ class Reading(Room):
         """The tags in use. Arguments as for `list_scopes`, `scope` and `topic`."""
         return self._list("tags", **where)
 
+    def entry_ids(self, project_id: str, begun: str = "", limit: int = 1_000) -> tuple[str, ...]:
+        """Ids of a project's entries that begin like this, for completion."""
+        store = self._store()
+        if store is None:
+            return ()
+        with store[0].read() as connection:
+            return tuple(entries.ids_beginning(connection, project_id, begun, limit))
+
     def list_entries(
         self, project_id: str, *, scope: str | None = None, topic: str | None = None, after: int = 0, limit: int = 100
     ) -> EntryPage:

@@ -54,8 +54,13 @@ def clean(text: str) -> str:
 @cache
 def _invisible() -> re.Pattern[str]:
     """C0 without tab and newline, DEL, C1; separators that some readers take for newlines, invisible and direction
-    marks, and the tag characters. Compiled when the first text asks for it: the commands of a script print none."""
-    return re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
+    marks, and the tag characters; joiners, but where scripts and emoji need them. Compiled when the first text asks for
+    it: the commands of a script print none."""
+    return re.compile(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+        "\U000e0000-\U000e007f]"
+        "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+    )
 
 
 def _escaped(match: re.Match[str]) -> str:

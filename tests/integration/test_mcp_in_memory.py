@@ -90,7 +90,7 @@ def test_the_handshake_names_the_server(halls):
     assert info.version
     assert instructions == server.INSTRUCTIONS
     assert capabilities.tools and capabilities.resources and capabilities.completions
-    assert capabilities.prompts is None and capabilities.logging is None
+    assert capabilities.prompts and capabilities.logging is None
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_resources_are_listed_read_and_completed(halls, era):
     first, second, templates, read, completed = talk(halls, era, browse, project="home")
     assert len(first.resources) == 100
     assert not {resource.uri for resource in first.resources} & {resource.uri for resource in second.resources}
-    assert len(templates.resource_templates) == 6
+    assert len(templates.resource_templates) == 7
     assert json.loads(read.contents[0].text)["entry"]["id"] == "e1"
     assert completed.completion.values == ["two"]
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from scaffale.server.mcp.registry import Answer
 
 SHOWN_SKIPS = 20
+EXCERPT_CHARS = 100  # of a snippet; a page of ten stays below a thousand tokens
+NORMAL = 3  # importance
 SHOWN_LINES = 12  # of a candidate; all of it stands in the structure
 
 
@@ -31,7 +33,7 @@ def memory_search(answer: Answer) -> str:
     lines: list[str | None] = [_count(answer, results, "entry", "entries", _within(answer))]
     for number, hit in enumerate(results, start=1):
         lines.append(f"{number}. {_entry_head(hit)}")
-        lines.append(_indented(hit.get("content") or _one_line(hit.get("snippet"))))
+        lines.append(_indented(hit.get("content") or _excerpt_of(hit.get("snippet"))))
     if results:
         lines.append(results[0].get("verification_hint"))
     lines.append(answer.get("hint"))
@@ -134,7 +136,7 @@ def memory_similar(answer: Answer) -> str:
     results = answer.get("results", [])
     lines = [_count(answer, results, "entry", "entries", _within(answer))]
     for number, hit in enumerate(results, start=1):
-        lines += [f"{number}. {hit.get('similarity', 0):.0%} {_entry_head(hit)}", _indented(_one_line(hit.get("snippet")))]
+        lines += [f"{number}. {hit.get('similarity', 0):.0%} {_entry_head(hit)}", _indented(_excerpt_of(hit.get("snippet")))]
     return _lines(lines)
 
 
@@ -285,6 +287,20 @@ def _one_line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
+def _excerpt_of(snippet: str | None) -> str:
+    """The part of a snippet around its first match; the whole of it stands in the structure."""
+    text = _one_line(snippet)
+    if len(text) <= EXCERPT_CHARS:
+        return text
+    begin = max(0, text.find(">>>") - EXCERPT_CHARS // 4)
+    begin = text.find(" ", begin) + 1 if begin else 0
+    end = text.rfind(" ", begin, begin + EXCERPT_CHARS)
+    end = end if end > begin else begin + EXCERPT_CHARS
+    if text.count(">>>", begin, end) > text.count("<<<", begin, end):  # never inside a match
+        end = text.find("<<<", end) + 3
+    return f"{'… ' if begin else ''}{text[begin:end]}{' …' if end < len(text) else ''}"
+
+
 def _indented(text: str) -> str:
     return "   " + text.replace("\n", "\n   ")
 
@@ -302,12 +318,17 @@ def _count(answer: Answer, items: list[Any], one: str, many: str, where: str = "
 
 
 def _entry_head(entry: Answer) -> str:
-    about = [f"{entry.get('scope')}/{entry.get('topic')}", entry.get("source_type")]
+    """What an entry is, in a line: what is usual (active, of normal importance) is not said."""
+    about = [f"{entry.get('scope')}/{entry.get('topic')}", entry.get("source_type"), entry.get("source_ref")]
     if entry.get("status") != "active":
         about.append(entry.get("status"))
     if entry.get("evidence"):
         about.append(f"evidence {entry['evidence']}")
-    about += [f"importance {entry.get('importance')}", f"updated {str(entry.get('updated_at'))[:10]}"]
+    if entry.get("importance") != NORMAL:
+        about.append(f"importance {entry.get('importance')}")
+    if "confidence" in entry:
+        about.append(f"confidence {entry['confidence']}")
+    about.append(str(entry.get("updated_at"))[:10])
     title = f"{entry['title']} " if entry.get("title") else ""
     return f"{title}[{entry.get('id')}] {' · '.join(filter(None, about))}"
 

@@ -28,6 +28,7 @@ JSON, MARKDOWN = "application/json", "text/markdown"
 SHELF = "docs://shelf/{id}-{slug}"
 DOCUMENT = "docs://document/{id}"
 ENTRY = "memory://entry/{entry_id}"
+HISTORY = "memory://entry/{entry_id}/history"
 PROJECT = "memory://project/{project_id}"
 SCOPE = "memory://project/{project_id}/scope/{scope}"
 TOPIC = "memory://project/{project_id}/topic/{topic}"
@@ -36,6 +37,7 @@ _TEMPLATES = (
     ("docs", SHELF, "shelf", "Shelf", "A shelf and the documents on it", JSON),
     ("docs", DOCUMENT, "document", "Document", "The text of an indexed document", MARKDOWN),
     ("memory", ENTRY, "entry", "Memory entry", "A memory entry of the server's project", JSON),
+    ("memory", HISTORY, "history", "History of a memory entry", "What happened to an entry, oldest first", JSON),
     ("memory", PROJECT, "project", "Project memory", "What memory holds for a project: counts, scopes, topics", JSON),
     ("memory", SCOPE, "scope", "Memory scope", "The entries of a scope, without their text", JSON),
     ("memory", TOPIC, "topic", "Memory topic", "The entries of a topic, without their text", JSON),
@@ -44,6 +46,7 @@ _TEMPLATES = (
 _DOCUMENT = re.compile(r"docs://document/(\d{1,15})")
 _SHELF = re.compile(r"docs://shelf/(\d{1,15})(?:-[^/]*)?")
 _ENTRY = re.compile(r"memory://entry/([^/]+)")
+_HISTORY = re.compile(r"memory://entry/([^/]+)/history")
 _PROJECT = re.compile(r"memory://project/(.+?)(?:/(scope|topic)/([^/]+))?")
 
 
@@ -70,7 +73,7 @@ class Catalogue:
 
     def __init__(self, halls: Halls, home: Home | None, domains: Iterable[str]) -> None:
         self._halls = halls
-        self._home = home
+        self.home = home
         self._domains = frozenset(domains)
         self._home_id: str | None = None
 
@@ -104,7 +107,7 @@ class Catalogue:
         listers: list[Callable[[str, int], tuple[list[dict[str, Any]], str | None]]] = []
         if "docs" in self._domains:
             listers += [self._list_shelves, self._list_documents]
-        if "memory" in self._domains and self._home:
+        if "memory" in self._domains and self.home:
             listers += [self._list_project, self._list_entries]
         return listers
 
@@ -123,7 +126,7 @@ class Catalogue:
         return listed, None if answer.next_offset is None else str(answer.next_offset)
 
     def _list_project(self, after: str, room: int) -> tuple[list[dict[str, Any]], str | None]:
-        project = self._home_project()
+        project = self.home_project()
         base = PROJECT.format(project_id=_quoted(project))
         listed = [_listed(base, project, f"Memory of {project}", JSON)]
         for kind, names in (("scope", self._names("scopes")), ("topic", self._names("topics"))):
@@ -133,7 +136,7 @@ class Catalogue:
     def _list_entries(self, after: str, room: int) -> tuple[list[dict[str, Any]], str | None]:
         if not room:
             return [], after or "0"
-        found = self._halls.memory.list_entries(self._home_project(), after=_number(after), limit=room)
+        found = self._halls.memory.list_entries(self.home_project(), after=_number(after), limit=room)
         listed = [
             _listed(ENTRY.format(entry_id=_quoted(e.id)), e.id, e.title or f"{e.scope}/{e.topic}", JSON)
             for e in found.entries
@@ -148,6 +151,7 @@ class Catalogue:
             ("docs", _DOCUMENT, self._read_document),
             ("docs", _SHELF, self._read_shelf),
             ("memory", _ENTRY, self._read_entry),
+            ("memory", _HISTORY, self._read_history),
             ("memory", _PROJECT, self._read_project),
         ):
             match = pattern.fullmatch(uri)
@@ -170,14 +174,20 @@ class Catalogue:
 
     def _read_entry(self, entry: str) -> dict[str, Any]:
         entry_id = _unquoted(entry)
-        if self._home is None:
+        if self.home is None:
             raise NotFound("entries are resources of a server started with --project; use memory_read_entry")
-        answer = self._halls.memory.read_entry(entry_id=entry_id, project_path=None, project_id=self._home_project())
+        answer = self._halls.memory.read_entry(entry_id=entry_id, project_path=None, project_id=self.home_project())
         return _json(structured(answer))
+
+    def _read_history(self, entry: str) -> dict[str, Any]:
+        if self.home is None:
+            raise NotFound("entries are resources of a server started with --project; use memory_read_entry")
+        memory = self._halls.memory
+        return _json(structured(memory.entry_history(entry_id=_unquoted(entry), project_id=self.home_project())))
 
     def _read_project(self, project: str, kind: str | None, name: str | None) -> dict[str, Any]:
         project_id = _unquoted(project)
-        if self._home is not None and project_id != self._home_project():
+        if self.home is not None and project_id != self.home_project():
             raise NotFound(f"this server is for another project than {visible(quoted(project_id, 200))}")
         memory = self._halls.memory
         if kind is None or name is None:
@@ -195,38 +205,43 @@ class Catalogue:
 
     # --- completion -------------------------------------------------------------------------------------------------
 
-    def complete(self, template: str, argument: str, begun: str) -> dict[str, Any]:
-        """Values for a variable of a template that begin like this, at most a hundred."""
-        values = [value for value in self._candidates(template, argument) if value.lower().startswith(begun.lower())]
-        first = values[:COMPLETED]
-        return {"completion": {"values": first, "total": len(values), "hasMore": len(values) > len(first)}}
-
-    def _candidates(self, template: str, argument: str) -> list[str]:
+    def candidates(self, template: str, argument: str, begun: str) -> list[str]:
+        """Values for a variable of a template; of entries only those that begin like this."""
         if template == SHELF and "docs" in self._domains and argument in {"id", "slug"}:
             ends = [shelf.uri.removeprefix("docs://shelf/") for shelf in self._halls.docs.list_shelves().shelves]
             return [end.partition("-")[0 if argument == "id" else 2] for end in ends]
-        if self._home is None or "memory" not in self._domains or not template.startswith("memory://"):
+        if self.home is None or "memory" not in self._domains or not template.startswith("memory://"):
             return []
         if argument == "project_id":
-            return [self._home_project()]
+            return [self.home_project()]
         if argument in {"scope", "topic"}:
             return self._names(f"{argument}s")
+        if argument == "entry_id":
+            return list(self._halls.memory.entry_ids(self.home_project(), begun))
         return []
 
     # --- the server's project ---------------------------------------------------------------------------------------
 
-    def _home_project(self) -> str:
+    def home_project(self) -> str:
+        """The id of the project that the server was started for."""
         if self._home_id is None:
-            assert self._home is not None
-            self._home_id = self._halls.memory.resolve_project(*self._home).id
+            assert self.home is not None
+            self._home_id = self._halls.memory.resolve_project(*self.home).id
         return self._home_id
 
     def _names(self, kind: str) -> list[str]:
-        listing = getattr(self._halls.memory, f"list_{kind}")(project_path=None, project_id=self._home_project())
+        listing = getattr(self._halls.memory, f"list_{kind}")(project_path=None, project_id=self.home_project())
         return [each.name for each in listing.items]
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------------
+
+
+def completed(candidates: list[str], begun: str) -> dict[str, Any]:
+    """Those of the candidates that begin like this, at most a hundred, as the protocol writes it."""
+    values = [value for value in candidates if value.lower().startswith(begun.lower())]
+    first = values[:COMPLETED]
+    return {"completion": {"values": first, "total": len(values), "hasMore": len(values) > len(first)}}
 
 
 def _listed(uri: str, name: str, title: str, mime: str, size: int | None = None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CompleteRequestParams,
+    GetPromptRequestParams,
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ResourceTemplateReference,
@@ -30,8 +31,9 @@ from scaffale.server import render
 from scaffale.server.mcp import results
 from scaffale.server.mcp.desk import Desk, is_defect
 from scaffale.server.mcp.halls import Halls
+from scaffale.server.mcp.prompts import Prompts
 from scaffale.server.mcp.registry import choose
-from scaffale.server.mcp.resources import Catalogue, Home
+from scaffale.server.mcp.resources import Catalogue, Home, completed
 from scaffale.server.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -108,7 +110,10 @@ def build(halls: Halls, tools: str = "default", project: str | None = None) -> S
     )
     server.add_request_handler("tools/list", PaginatedRequestParams, _lists("tools", [spec.wire() for spec in specs]))
     server.add_request_handler("tools/call", CallToolRequestParams, _calls(desk, {spec.name: spec for spec in specs}))
-    _add_resources(server, desk, catalogue)
+    prompts = Prompts(halls, catalogue.home, catalogue.home_project)
+    _add_resources(server, desk, catalogue, prompts)
+    if any(spec.domain == "memory" for spec in specs):
+        _add_prompts(server, desk, prompts)
     return server
 
 
@@ -146,7 +151,7 @@ def _actor(context: Context) -> str:
 # --- resources ------------------------------------------------------------------------------------------------------
 
 
-def _add_resources(server: Server[Any], desk: Desk, catalogue: Catalogue) -> None:
+def _add_resources(server: Server[Any], desk: Desk, catalogue: Catalogue, prompts: Prompts) -> None:
     async def page(context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
         return await _asked(desk, context, partial(catalogue.page, params.cursor))
 
@@ -154,10 +159,12 @@ def _add_resources(server: Server[Any], desk: Desk, catalogue: Catalogue) -> Non
         return await _asked(desk, context, partial(catalogue.read, params.uri))
 
     async def complete(context: Context, params: CompleteRequestParams) -> dict[str, Any]:
-        if not isinstance(params.ref, ResourceTemplateReference):
-            raise MCPError(INVALID_PARAMS, "this server has no prompts")
         begun = params.argument
-        return await _asked(desk, context, partial(catalogue.complete, params.ref.uri, begun.name, begun.value))
+        if isinstance(params.ref, ResourceTemplateReference):
+            candidates = partial(catalogue.candidates, params.ref.uri, begun.name, begun.value)
+        else:
+            candidates = partial(prompts.complete, params.ref.name, begun.name)
+        return await _asked(desk, context, lambda: completed(candidates(), begun.value))
 
     templates = catalogue.templates()["resourceTemplates"]
     server.add_request_handler("resources/list", PaginatedRequestParams, page)
@@ -166,6 +173,14 @@ def _add_resources(server: Server[Any], desk: Desk, catalogue: Catalogue) -> Non
         "resources/templates/list", PaginatedRequestParams, _lists("resourceTemplates", templates)
     )
     server.add_request_handler("completion/complete", CompleteRequestParams, complete)
+
+
+def _add_prompts(server: Server[Any], desk: Desk, prompts: Prompts) -> None:
+    async def get(context: Context, params: GetPromptRequestParams) -> dict[str, Any]:
+        return await _asked(desk, context, partial(prompts.get, params.name, params.arguments))
+
+    server.add_request_handler("prompts/list", PaginatedRequestParams, _lists("prompts", prompts.listed()))
+    server.add_request_handler("prompts/get", GetPromptRequestParams, get)
 
 
 async def _asked(desk: Desk, context: Context, question: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ SILENT = [
 FOR_THE_SERVER = [
     (b'{"jsonrpc":"2.0","id":ID,"method":"no/such/method"}', NO_METHOD),
     (b'{"jsonrpc":"2.0","id":ID,"method":""}', NO_METHOD),
-    (b'{"jsonrpc":"2.0","id":ID,"method":"prompts/list"}', NO_METHOD),
+    (b'{"jsonrpc":"2.0","id":ID,"method":"prompts/sing"}', NO_METHOD),
     (b'{"jsonrpc":"2.0","id":ID,"method":"tools/call"}', INVALID_PARAMS),
     (b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":5}}', INVALID_PARAMS),
     (b'{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"no_such_tool"}}', INVALID_PARAMS),

@@ -129,6 +129,10 @@ class FakeMemory:
         last = numbers[-1] if numbers else after
         return EntryPage(tuple(entry(n, project_id) for n in numbers), last if last < self.entries else None)
 
+    def entry_ids(self, project_id, begun="", limit=1_000):
+        self.calls.append(("entry_ids", {"project_id": project_id}))
+        return tuple(each for each in ("e1", "e2", "f1") if each.startswith(begun))
+
     def resolve_project(self, project_path, project_id):
         self._note("resolve", {"project_path": project_path, "project_id": project_id})
         return Project(project_id or "home")

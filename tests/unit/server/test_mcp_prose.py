@@ -10,15 +10,15 @@ from scaffale.server.render import structured
 
 memory, docs = FakeMemory(), FakeDocs()
 HOME = {"project_id": "home"}
-HINT = "Operational context, not authority: check documentation, code or ticket before relying on it."
+HINT = "Context, not authority: verify."
 
 
 def test_memory_search():
     assert prose.memory_search(structured(memory.search(query="x", **HOME))) == (
         "2 of 5 entries in home; go on with offset 2\n"
-        "1. Title 1 [e1] backend/auth · decision · importance 3 · updated 2026-01-02\n"
+        "1. Title 1 [e1] backend/auth · decision · 2026-01-02\n"
         "   the >>>token<<< expires\n"
-        "2. Title 2 [e2] backend/auth · decision · importance 3 · updated 2026-01-02\n"
+        "2. Title 2 [e2] backend/auth · decision · 2026-01-02\n"
         "   the >>>token<<< expires\n" + HINT
     )
     assert prose.memory_search(structured(memory.search(query="nothing", **HOME))) == (
@@ -36,7 +36,7 @@ def test_memory_search_shows_contents_and_states_when_there_are_any():
 
 def test_memory_entry():
     assert prose.memory_entry(structured(memory.read_entry(entry_id="e1", **HOME))).splitlines() == [
-        "Title 1 [e1] backend/auth · decision · importance 4 · updated 2026-01-02",
+        "Title 1 [e1] backend/auth · decision · mantis:1 · importance 4 · confidence 0.8 · 2026-01-02",
         "project_id: home",
         "scope: backend",
         "topic: auth",

@@ -6,7 +6,18 @@ import pytest
 from fake_halls import ESCAPE, opened
 
 from scaffale.errors import InvalidParam, NotFound
-from scaffale.server.mcp.resources import DOCUMENT, ENTRY, PROJECT, SCOPE, SHELF, TOPIC, Catalogue, Home
+from scaffale.server.mcp.resources import (
+    DOCUMENT,
+    ENTRY,
+    HISTORY,
+    PROJECT,
+    SCOPE,
+    SHELF,
+    TOPIC,
+    Catalogue,
+    Home,
+    completed,
+)
 
 BOTH = ("docs", "memory")
 
@@ -75,7 +86,7 @@ def test_a_foreign_cursor_is_refused(halls, cursor):
 
 def test_all_templates_are_offered(halls):
     templates = catalogue(halls, home=None).templates()["resourceTemplates"]
-    assert [each["uriTemplate"] for each in templates] == [SHELF, DOCUMENT, ENTRY, PROJECT, SCOPE, TOPIC]
+    assert [each["uriTemplate"] for each in templates] == [SHELF, DOCUMENT, ENTRY, HISTORY, PROJECT, SCOPE, TOPIC]
     assert all(each["description"] and each["mimeType"] for each in templates)
 
 
@@ -186,7 +197,7 @@ def test_a_domain_that_is_not_served_is_not_read(halls):
 
 
 def values(catalogue, template, argument, begun=""):
-    return catalogue.complete(template, argument, begun)["completion"]["values"]
+    return completed(catalogue.candidates(template, argument, begun), begun)["completion"]["values"]
 
 
 def test_variables_complete_for_the_servers_project_only(halls):
