@@ -1,8 +1,8 @@
 """What Scaffale promises, and the tests that show each promise. `test_promises.py` checks it both ways.
 
 An id is the chapter that the promise is of, and a name. Chapters: 1 ground rules; 2 memory (2.1 whose project and which
-paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import);
-3 documents (3.1 records, 3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
+paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import, 2.8 resources
+and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
 5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.7 scope, 8.8
 budgets, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
 has to come before a promise can be shown; such a promise is not kept yet and has no test.
@@ -80,6 +80,7 @@ EVIDENCE = "unit/memory/test_evidence.py::"
 CAPTURE = "unit/memory/test_capture.py::"
 EXCHANGE = "unit/memory/test_exchange.py::"
 TOKENS = "unit/server/test_tokens.py::"
+REAL_MEMORY = "integration/test_mcp_memory.py::"
 TWINS = "unit/server/test_cli_twins.py::"
 SECRETS = "unit/test_secrets.py::"
 SETTINGS = "unit/test_settings.py::"
@@ -206,6 +207,7 @@ GROUND_RULES = (
         "A project-scoped call sees one project.",
         MEMORY + "test_a_project_sees_itself_alone_unless_asked_to_cross",
         REAL + "test_projects_are_kept_apart",
+        REAL_MEMORY + "test_nothing_of_one_project_is_ever_in_an_answer_to_another",
     ),
     promise(
         "1.3-cross",
@@ -892,6 +894,27 @@ EXCHANGED = (
     ),
 )
 
+BROWSED = (
+    promise(
+        "2.8-prompts",
+        "Prompts brief, hand off and log decisions; their arguments complete; what is stored is fenced data.",
+        REAL_MEMORY + "test_prompts_are_listed_filled_in_and_completed",
+        REAL_MEMORY + "test_without_a_project_a_prompt_wants_to_be_told_which",
+    ),
+    promise(
+        "2.8-history",
+        "The history of an entry is a resource, and every resource has a tool for its twin.",
+        REAL_MEMORY + "test_the_history_of_an_entry_is_a_resource_with_a_tool_for_its_twin",
+    ),
+    promise(
+        "2.8-channels",
+        "Text and structure are each enough on their own, in both protocol eras; nulls are left out.",
+        REAL_MEMORY + "test_each_channel_says_enough_on_its_own_through_the_life_of_an_entry",
+        REAL_MEMORY + "test_memory_goes_out_to_a_file_and_comes_in_again",
+        REAL_MEMORY + "test_nulls_are_left_out_everywhere",
+    ),
+)
+
 DOCUMENT_RECORDS = (
     promise(
         "3.1-tables",
@@ -1326,6 +1349,8 @@ FACES = (
         "Text shown to people and models hides nothing and plays no tricks.",
         RESULTS + "test_what_cannot_be_seen_is_shown_escaped",
         RESULTS + "test_shown_text_has_nothing_hidden_and_json_stays_json",
+        RESULTS + "test_characters_that_nobody_sees_are_shown_as_escapes",
+        RESULTS + "test_joiners_are_shown_where_they_hide_something_and_left_where_scripts_need_them",
     ),
     promise("6-http", "Streamable HTTP for a team, with tokens and origin checks.", later="streamable HTTP"),
     promise("6-web", "A web page on loopback.", later="web page"),
@@ -1611,6 +1636,7 @@ PROMISES = (
     *RANKING,
     *SENSITIVE,
     *EXCHANGED,
+    *BROWSED,
     *DOCUMENT_RECORDS,
     *MANAGING,
     *FINDING,

@@ -139,3 +139,19 @@ def test_shown_text_has_nothing_hidden_and_json_stays_json(text):
     shown.encode()
     assert not any(ord(ch) < 32 and ch not in "\t\n" for ch in shown)
     assert json.loads(visible(json.dumps([text], ensure_ascii=False))) == [text.encode("utf-8", "replace").decode()]
+
+
+UNSEEN = "\x00\x08\x1b\x7f\x9b\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202e\u2060\u2064\u2066\u2069\ufeff\U000e0041"
+
+
+@pytest.mark.parametrize("character", UNSEEN)
+def test_characters_that_nobody_sees_are_shown_as_escapes(character):
+    shown = visible(f"before {character} after")
+    assert character not in shown
+    assert shown.startswith("before \\")
+    assert shown.endswith(" after")
+
+
+def test_joiners_are_shown_where_they_hide_something_and_left_where_scripts_need_them():
+    assert visible("pass\u200dword \u200c") == "pass\\u200dword \\u200c"
+    assert visible("👩\u200d👩 می\u200cخواهم") == "👩\u200d👩 می\u200cخواهم"
