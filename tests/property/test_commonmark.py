@@ -4,7 +4,7 @@ segmenter does not exclude more on purpose, what it takes for text is."""
 import re
 
 import pyromark
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from scaffale.server.hooks import mask, segment_prompt
@@ -34,6 +34,9 @@ MARKUP = (
 plain = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 marked = st.lists(st.sampled_from(PIECES + MARKUP), max_size=40).map("".join)
 JUDGE = pyromark.Markdown()
+# Where this parser leaves the specification: tabs may follow a closing fence (4.5), and a quote's mark behind a tab goes
+# on with no quote (5.1).
+TABS = re.compile(r"[`~][ ]*\t|\t[ ]*>")
 
 
 def judged(text):
@@ -80,6 +83,7 @@ def excluded(text, *, until=None):
 @example("`<![CDATA[``]]>``a``")
 @example("<!-->\n```")
 def test_what_a_parser_calls_data_is_never_said(text):
+    assume(not TABS.search(text))
     missed = inked(text, judged(text)) - excluded(text)
     assert not missed, (text, sorted(missed), segment_prompt(text))
 
@@ -88,6 +92,7 @@ def test_what_a_parser_calls_data_is_never_said(text):
 @given(plain)
 @example("- - \n\n\n    `")
 def test_what_a_parser_calls_text_is_said(text):
+    assume(not TABS.search(text))
     regions = segment_prompt(text)
     # A fence that its list item leaves open takes the rest, which for the parser ends with the item.
     until = regions[-1].start if regions and regions[-1].kind == "fenced_code" else None

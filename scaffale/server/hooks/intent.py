@@ -206,14 +206,15 @@ class _Message:
         what = into["what"].strip()
         if _words(into["where"]) & wording.OWN_MEMORY or verb.startswith("commit"):
             return True
-        this = wording.THIS.match(after.lstrip())
-        if this and after.lstrip()[this.end() :].lstrip().startswith(":"):
-            return True
+        rule, _, left = _object(after)
+        if rule in ("news", "fact") or (rule == "this" and left.lstrip().startswith(":")):
+            return not _others(after.partition(":")[0])
         if wording.SAID.match(after) and not _others(what):
             return True
         if what:
             rule, _, left = _object(what)
-            return what != "it" and rule in ("this", "news", "fact") and not left.strip()
+            goes_on = re.match(r"\s*(?:and|e)\b", after)  # put this in memory and free it: the machine's
+            return what != "it" and not goes_on and rule in ("this", "news", "fact") and not left.strip()
         return verb.endswith(("lo", "la")) and bool(wording.ALONE.match(after))
 
     # --- how it is said --------------------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ class _Message:
         ):
             if _words(introduced) & wording.ABOUT_WORDS:
                 return METALINGUISTIC
-            if found.rule not in ("this", "later", "memory") and not 3 <= len(introduced.split()) <= 6:
+            if found.rule not in ("this", "later", "memory") and not wording.TO_YOU.match(introduced):
                 return None  # `Bob: remember that …`
         if _words(joined) & wording.CITED or self.announced(found.start):
             return METALINGUISTIC
@@ -263,7 +264,9 @@ class _Message:
         if not joints or introduced:
             return None
         joined, lead = lead[: joints[-1].start()], lead[joints[-1].end() :]
-        if not _is_lead(lead) or _words(joined) & wording.CONDITIONS or "\x01" in joined:
+        if not _is_lead(lead) or "\x01" in joined:
+            return None
+        if _words(joined) & wording.CONDITIONS and (not wording.TO_YOU.match(joined) or _others(joined)):
             return None
         if "," not in joints[-1][0] and len(joined.split()) > 8:
             return None

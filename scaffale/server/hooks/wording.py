@@ -47,6 +47,7 @@ _LATER = (
     r"(?:for|in|during|at|to|into) (?:(?:all|any|every|our|your|my|the) )*(?:next|future|later|upcoming|following"
     r"|subsequent|coming)"
     r" (?:times?|sessions?|conversations?|chats?|tasks?|reference|interactions?|work|prs?|runs?)\b"
+    r"|(?:for|throughout) the (?:rest of (?:the|this|our)|whole|entire) project\b"
     r"|(?:for|in) (?:the )?future\b|for good\b|next time (?:we|you|i)\b|(?:from (?:now|here|this point) on|going forward|"
     r"moving forward|henceforth)\b"
     r"|(?:per|ne)\s?(?:la|le|il|i|lla|lle) (?:prossim[aeio]|futur[aeio]|successiv[aeio]) "
@@ -61,8 +62,7 @@ _MEMORY = (
 )
 MEMORIES = ("memor", "knowledge base", "appunti", "notes")
 OWN_MEMORY = _words(
-    "your our my project project's agent agent's team shared long persistent permanent mcp scaffale "
-    "tua tuoi nostra mia progetto lungo persistente condivisa"
+    "your our my project project's agent agent's team long mcp scaffale tua tuoi nostra mia progetto lungo"
 )
 
 # --- heads ---------------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ LESSON = Lazy(
 INTO_MEMORY = Lazy(
     rf"(?P<what>\s*(?:[\w'-]+\s+){{0,8}}?)(?:to|in|into|a|ad|alla|alle|nella|nelle|nei|ai|all'|at)\s+(?P<where>{_MEMORY})\b"
     r"(?=\s*(?:[.!?;,:)\]—–-]|$|(?:that|che|the fact|il fatto|for|per|so|please|as|and|e|bank|mcp|how|what|why|come|"
-    r"this|the following|questo|questa|quanto segue)\b))"
+    r"this|the|our|the following|questo|questa|quanto segue|la|il|le|i)\b))"
 )
 UPDATE_MEMORY = Lazy(rf"\s*(?:{_MEMORY})\s*(?:[:,.!]|$|(?:with|con|that|che|to say|so that|accordingly|di conseguenza)\b)")
 A_MEMORY = Lazy(
@@ -207,9 +207,9 @@ RULE_BEFORE = Lazy(
 )
 NOT_OURS = _words("""
     the a an this that these those it its each every any no he she they there all new only user users is are was were will would
-    could can and or of in at on for with il lo la i gli le l un una uno ogni tutto tutta tutti tutte questo questa questi
-    queste
-    nessun nessuna nessuno chi si e sara saranno
+    could can should must may might shall has have had needs means and or of in at on for with il lo la i gli le l un una
+    uno ogni tutto tutta tutti tutte questo questa questi
+    queste nessun nessuna nessuno chi si e sara saranno
 """)  # begins what software or others will do from now on
 COURTEOUS = _words("please per favore also anche and e ok")
 DIRECTIVE = _words("""
@@ -244,6 +244,10 @@ CONDITIONS = _words("""
     if when whenever once after before while unless until soon every se quando appena dopo mentre finche ogni should must will
     would can could may might needs has have deve devono dovrebbe dovrebbero puo possono potra where which who whose to
 """)  # before a joint: what is joined to it is of the software, or a report
+TO_YOU = Lazy(  # a condition of the conversation, not of the software
+    r"\s*(?:(?:ok|and|also|then|now),? )?(?:(?:before|when|once|after) (?:you|you're|we|we're|i|i'm)\b|prima di\b"
+    r"|(?:quando|appena) (?:hai|avrai|abbiamo)\b)"
+)
 ABOUT_WORDS = _words("""
     test tests testa testare testing tested testo text texts example examples esempio esempi fixture fixtures snippet snippets
     prompt prompts hook hooks phrase phrases frase frasi sentence sentences string strings stringa stringhe word words parola
@@ -258,6 +262,7 @@ ABOUT_WORDS = _words("""
     user human assistant utente system customer input inputs transcript trascrizione dialogue dialogo conversation meaning
     significa means print stampa display show mostra respond rispondi criteria criteri spec specs specification specifica
     feature
+    write scrivi scrivere insert inserisci put metti replace sostituisci rename rinomina footer header
     features funzionalita behavior behaviors behaviour behaviours comportamento comportamenti
 """)  # talk about words, or about what software shall do: what it introduces is no wish
 CITED = _words("""
@@ -281,7 +286,7 @@ QUOTED = Lazy(
 
 COURTESIES = frozenset(
     """
-    please|pls|plz|kindly|ok|okay|hey|hi|hello|oh|ah|also|and|then|so|but|now|btw|by the way|fyi|first|second|finally|
+    please|pls|plz|kindly|quick|ok|okay|hey|hi|hello|oh|ah|also|and|then|so|but|now|btw|by the way|fyi|first|second|finally|
     lastly|just|important|one more thing|one last thing|one other thing|reminder|great|good|perfect|thanks|
     thank you|yes|yeah|no|right|actually|claude|codex|gemini|cursor|copilot|assistant|agent|team|again|always|instead|
     additionally|furthermore|therefore|hence|
@@ -300,7 +305,7 @@ REQUEST = Lazy(
     r"i'd appreciate it if you(?: could| would)?|(?:it's|it is) important (?:that you|to)|"
     r"(?:puoi|potresti|riesci a|sapresti|vorresti|devi|dovresti|dobbiamo|dovete|bisogna|occorre|conviene|ti chiedo"
     r"|ti chiederei|"
-    r"ti prego|cerca|assicurati|vedi|fai in modo|ricordati|e importante|e meglio|si prega|vi prego|"
+    r"ti prego|ti va|ti dispiace|cerca|assicurati|vedi|fai in modo|ricordati|e importante|e meglio|si prega|vi prego|"
     r"(?:voglio|vorrei|desidero|chiedo|gradirei|mi piacerebbe|mi servirebbe|e importante|e bene|serve|occorre|bisogna"
     r"|ho bisogno) che)"
     r"(?: (?:di|ti|tu|te lo|lo|ve|per favore|anche|te)){0,3})\s+"
@@ -315,4 +320,4 @@ JOINT = Lazy(r",\s*(?:(?:and|but|so|then|e|ma|poi|quindi|anzi)\s+)?|\s(?:and|but
 SENTENCE_END = Lazy(r"[.!?](?=[\s\x01)\"'*_]|$)|\n\s*(?:\n|[-*•]\s|\d+[.)]\s)")
 SENTENCE_START = Lazy(r"[.!?\n;]\s")
 GOES_ON = _words("should must will would can could may to and that which who che di a e deve puo the il la not non")
-ASKS = _words("can could would will puoi potresti riesci")
+ASKS = _words("can could would will puoi potresti riesci va dispiace")
