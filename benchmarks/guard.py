@@ -112,6 +112,7 @@ SHAPES = {
     "prose": lambda n: "Fix the `parser`, then run it again.\nIt fails on line 3.\n\n" * (n // 60),
     "requests reported": lambda n: "He said to remember that we use pnpm. " * (n // 38),
     "one long sentence": lambda n: "so we remember that " * (n // 20),
+    "paragraphs": lambda n: "He said so.\n\nRemember that the list is long.\n\n" * (n // 46),
     "a nest of quotes": lambda n: "> " * (n // 2) + "x",
     "quotes in lines": lambda n: ("> " * 200 + "x\nlazy\n") * (n // 407),
     "lists in lists": lambda n: "- " * (n // 3) + "x\n" + "\n" * (n // 3),

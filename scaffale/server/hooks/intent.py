@@ -318,9 +318,9 @@ class _Message:
 
     def frames(self, start: int) -> bool:
         """Whether a paragraph begins here that is the first or the last of the message."""
-        if not _is_lead(_without_bullet(self.before(start).rpartition("\n\n")[2])):
+        if not _is_lead(_without_bullet(re.split(r"\n[ ]*\n", self.before(start))[-1])):
             return False
-        return "\n\n" not in self.text[start:].rstrip() or self.begins(start)
+        return not wording.ANOTHER.search(self.text, start) or self.begins(start)
 
 
 # --- pieces of text ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import re
 
 from scaffale.server.hooks.lazy import Lazy
 
-FOLD = str.maketrans("àáâèéêìíîòóôùúûçñ’‘ʼ´`“”„«»\t\xa0", "aaaeeeiiiooouuucn'''''\"\"\"\"\"  ")
+FOLD = str.maketrans("àáâèéêìíîòóôùúûçñ’‘ʼ´`“”„«»\t\xa0\r", "aaaeeeiiiooouuucn'''''\"\"\"\"\"   ")
 
 
 TYPE_CHECKING = False
@@ -317,6 +317,7 @@ ANNOUNCING = _words("""
 BOUNDARY = Lazy(r"[.!?…;:(—–|•]+[)\"'*_\x01]*\s+|\n+|\s-+\s|[(\[]")
 BULLET = Lazy(r"\s*(?:(?:[-*•]|\d{1,3}[.)])\s+)?(?:\[[ x]\]\s+)?[*_~]*")
 JOINT = Lazy(r",\s*(?:(?:and|but|so|then|e|ma|poi|quindi|anzi)\s+)?|\s(?:and|but|so|then|e|ma|poi|quindi)\s+(?:then\s+|poi\s+)?")
+ANOTHER = Lazy(r"\n[ ]*\n[ ]*\S")  # paragraph follows
 SENTENCE_END = Lazy(r"[.!?](?=[\s\x01)\"'*_]|$)|\n\s*(?:\n|[-*•]\s|\d+[.)]\s)")
 SENTENCE_START = Lazy(r"[.!?\n;]\s")
 GOES_ON = _words("should must will would can could may to and that which who che di a e deve puo the il la not non")

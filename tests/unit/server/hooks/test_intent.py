@@ -71,6 +71,18 @@ def test_the_long_specification_is_no_request():
     assert memory_intent(text + "\n\nRicorda che questo pannello è del gruppo Rete.\n").decision == "hint"
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_in_a_long_message_a_reminder_counts_where_a_paragraph_of_its_own_begins_or_ends_it(newline):
+    task = "Build the panel that lists the imports. " * 60
+    for text, expected in (
+        (f"Remember that we use pnpm.\n\n{task}", "hint"),
+        (f"{task}\n\nRemember that we use pnpm.\n", "hint"),
+        (f"{task}\n\nRemember that the list is long.\n\n{task}", "noop"),
+        (f"{task}\n\nRemember this for future sessions: we use pnpm.\n\n{task}", "hint"),
+    ):
+        assert memory_intent(text.replace("\n", newline)).decision == expected
+
+
 def test_evidence_names_the_rule_and_the_place():
     text = "Grazie. È tutto? Per favore, ricorda che usiamo pnpm."
     result = memory_intent(text)
