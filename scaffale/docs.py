@@ -25,11 +25,10 @@ from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
 from scaffale.hall import Hall
 from scaffale.indexer import freshness, journal, outline, shelves
 from scaffale.model import DocumentHit, Filter, Passage, ScanReport, Section
-from scaffale.snippet import Highlighter
 from scaffale.text import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import apsw
 
@@ -38,10 +37,12 @@ if TYPE_CHECKING:
     from scaffale.indexer.records import SectionRow
     from scaffale.indexer.sync import Projection
     from scaffale.settings import Settings
+    from scaffale.snippet import Highlighter
 
     Progress = Callable[[int, int, str], None]
 
 MAX_LIMIT = 100
+SUGGESTED = 5  # at most, where nothing was found
 MAX_READ_CHARS = 200_000  # of one answer, a longer line whole; the rest is read on from `next_start_line`
 MAX_CONTEXT_LINES = 1_000
 MAX_MATCHES = 50
@@ -101,9 +102,13 @@ class Docs(Hall):
         behind: set[int] = set()
         renewed: set[int] = set()
         for _ in range(RENEWALS):
-            page = hall.search_owners(projection, query_, wanted, limit, offset, lambda ids: _places(database, ids), behind)
+            rows: dict[int, SectionRow] = {}
+            look = _looking(database, rows)
+            page = hall.search_owners(
+                projection, query_, wanted, limit, offset, lambda ids: _places(database, ids), look, behind
+            )
+            look([hit.id for hit in page.hits if hit.id not in rows])
             with database.read() as connection:
-                rows = shelves.rows(connection, [hit.id for hit in page.hits])
                 tags_of = shelves.tags_of(connection, [hit.owner for hit in page.hits]) if include_tags else {}
                 names = tuple(each.name for each in shelves.list_shelves(connection)) if not page.hits else None
             outdated = {hit.owner for hit in page.hits if hit.id not in rows}
@@ -114,15 +119,20 @@ class Docs(Hall):
                 behind = set()
             else:
                 break
-        highlighter = Highlighter(hall.stems(projection, query_), projection.stems)
-        results = [
-            _hit(rows[hit.id], hit.score, highlighter, tags_of.get(hit.owner), explain=explain)
-            for hit in page.hits
-            if hit.id in rows
-        ]
+        results = _hits(page, rows, tags_of, explain=explain)
         nothing = not results and offset == 0
+        suggestions: tuple[DocumentHit, ...] = ()
+        near = hall.nearly(projection, query_) if nothing else None
+        if near:
+            rows = {}
+            look = _looking(database, rows)
+            page_ = hall.search_owners(
+                projection, near, wanted, min(limit, SUGGESTED), 0, lambda ids: _places(database, ids), look, behind
+            )
+            look([hit.id for hit in page_.hits if hit.id not in rows])
+            suggestions = _hits(page_, rows, {}, explain=explain)
         return DocsSearch(
-            tuple(results),
+            results,
             offset + limit if page.more else None,
             page.total,
             self._engine(),
@@ -131,6 +141,9 @@ class Docs(Hall):
             names if nothing else None,
             (*warnings, *page.warnings),
             home,
+            hall.words_of(query_) if nothing else None,
+            suggestions or None,
+            hall.closest(hit.snippet for hit in suggestions) or None,
         )
 
     def read_document(
@@ -423,14 +436,42 @@ def _places(database: Database, ids: list[int]) -> dict[int, tuple[object, ...]]
         return {id: (row.file_path, row.start_line, id) for id, row in shelves.rows(connection, ids).items()}
 
 
+def _looking(database: Database, rows: dict[int, SectionRow]) -> Callable[[list[int]], dict[int, hall.Seen]]:
+    """Reads sections into `rows`, and says what is to be seen of them."""
+
+    def look(ids: list[int]) -> dict[int, hall.Seen]:
+        if not ids:
+            return {}
+        with database.read() as connection:
+            new = shelves.rows(connection, ids)
+        rows.update(new)
+        return {id: hall.Seen((row.title, *row.heading_path), row.body, (row.file_path,)) for id, row in new.items()}
+
+    return look
+
+
+def _hits(
+    page: hall.Page, rows: Mapping[int, SectionRow], tags_of: Mapping[int, tuple[str, ...]], *, explain: bool
+) -> tuple[DocumentHit, ...]:
+    return tuple(
+        _hit(rows[hit.id], hit.score, page.highlighter, tags_of.get(hit.owner), page.explained(hit) if explain else None)
+        for hit in page.hits
+        if hit.id in rows
+    )
+
+
 def _hit(
-    row: SectionRow, score: float, highlighter: Highlighter, tags: tuple[str, ...] | None, *, explain: bool
+    row: SectionRow,
+    score: float,
+    highlighter: Highlighter,
+    tags: tuple[str, ...] | None,
+    parts: dict[str, float] | None,
 ) -> DocumentHit:
     uri = shelves.document_uri(row.document_id)
     return DocumentHit(
         row.document_id, row.title, row.file_path, row.shelf_id, row.shelf_name, uri, uri, row.shelf_uri,
         row.heading_path, row.start_line, row.end_line, highlighter.snippet(row.body), score,
-        freshness.freshness(row.fingerprint, row.file_path), tags, {"lexical": score} if explain else None,
+        freshness.freshness(row.fingerprint, row.file_path), tags, parts,
     )  # fmt: skip
 
 

@@ -80,11 +80,15 @@ class Hits(NamedTuple):
     """The best `k` hits and everything that ties with the last of them, unordered among equals.
 
     `total` counts all matches. `truncated` says that the tied group was longer than the cap and was not read through.
+    `coverage` is the share of the question that the best name covers, `rarity` what each of its tokens weighs; `None`
+    from an engine that does not count.
     """
 
     hits: list[Hit]
     total: int
     truncated: bool = False
+    coverage: float = 1.0
+    rarity: dict[str, float] | None = None
 
 
 # --- memory --------------------------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ class Highlighter:
         self._prefixes = [f" {prefix}" for prefix in shortest]
         self._symbols = self._stems & SYMBOLS
         self._known: dict[str, str | None] = {}
+        self._found: dict[str, list[tuple[int, int, str]]] = {}  # by text: a ranking has looked at some before
 
     def snippet(self, text: str, width: int = WIDTH) -> str:
         """About `width` characters of the text around the best run of matches, or its beginning; one line."""
@@ -56,6 +57,12 @@ class Highlighter:
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """`(start, end, stem)` of each matching word at the beginning of the text, ascending."""
+        found = self._found.get(text)
+        if found is None:
+            found = self._found[text] = self._matches(text)
+        return found
+
+    def _matches(self, text: str) -> list[tuple[int, int, str]]:
         haystack = f" {_words_only(text[:_SCANNED])} "
         known = self._known
         found = []
@@ -97,6 +104,11 @@ def _words_only(text: str) -> str:
     if text.isascii():
         return text.encode().translate(_FOLDED).decode()
     return _BOUNDARY.sub(" ", fold_in_place(text))
+
+
+def marked(snippet: str) -> list[str]:
+    """The words of a snippet that match."""
+    return [piece.split(CLOSE)[0] for piece in snippet.split(OPEN)[1:]]
 
 
 @cache

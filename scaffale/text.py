@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 MAX_QUERY_CHARS = 4_000
 MAX_QUERY_TERMS = 32
-MAX_LITERAL_WORDS = 3
+MAX_LITERAL_WORDS = 6
 MAX_BODY_CHARS = 100_000  # of one passage; a longer line than that is no prose
 PART_WEIGHT = 0.4
 
@@ -50,6 +50,7 @@ class Term(NamedTuple):
     text: str
     weight: float = 1.0
     prefix: bool = False  # and whatever begins like it
+    place: int = 0  # among the words of the query, those that are left out included
 
 
 class Need(NamedTuple):
@@ -63,17 +64,20 @@ class Need(NamedTuple):
 class Query(NamedTuple):
     """A parsed query. `terms` is empty only when the text holds no letter and no digit at all.
 
-    `boosts` are facets that add to the score of a passage that matches anyway. `literal` is the whole text when it looks
-    like something to be found as it stands (`--dry-run`, `a.b.c`, `rm -rf`) and not like a question.
+    `boosts` are facets that add to the score of a passage that matches anyway. `literals` come first where they stand as they
+    are: several words in quotes, and the whole text when it looks like something to be found so (`--dry-run`, `a.b.c`,
+    `rm -rf`) and not like a question. `operators` are the pieces that were read as such, as they are written.
     """
 
     text: str
     terms: tuple[Term, ...]
     cut: bool = False
     boosts: tuple[tuple[str, float], ...] = ()
-    literal: str = ""
+    literals: tuple[str, ...] = ()
     required: tuple[Need, ...] = ()
     excluded: tuple[Need, ...] = ()
+    tags: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
 
 
 def normalise(text: str) -> str:
@@ -197,21 +201,139 @@ def _italian_stemmer() -> Any:  # noqa: ANN401  (the module is loaded at the fir
 
 
 def parse(text: str) -> Query:
-    """What the user asks for. Stop words are left out unless nothing else remains; very long queries are cut (`cut`)."""
-    cut = len(text) > MAX_QUERY_CHARS
-    chunks = _compose(text[:MAX_QUERY_CHARS]).split()
-    words = [chunk for chunk in dict.fromkeys(chunks) if has_word(chunk)]
-    terms = [Term(word) for word in words if _core(word) not in STOP_WORDS] or [Term(word) for word in words]
-    for word in words:
+    """What the user asks for. Stop words are left out unless nothing else remains; very long queries are cut (`cut`).
+
+    `"several words"` come first where they stand so. `+word` must be there, `-word` must not, `word*` goes on as it likes;
+    `title:`, `heading:`, `path:` and `tag:` say where a word, or several in quotes, must be. What does not read so is text.
+    """
+    return _read(text, [_chunk(*match.groups("")) for match in _CHUNK.finditer(_compose(text[:MAX_QUERY_CHARS]))])
+
+
+def plainly(text: str) -> Query:
+    """The query as words alone: no sign in it is an operator."""
+    return _read(text, [_Chunk(word, word) for word in _compose(text[:MAX_QUERY_CHARS]).split()])
+
+
+class _Chunk(NamedTuple):
+    """A piece of a query as it is `written`, and what it says. `sign` and `field` are empty unless they are operators."""
+
+    written: str
+    said: str
+    sign: str = ""
+    field: str = ""
+    quoted: bool = False
+    prefix: bool = False
+
+
+_CHUNK = re.compile(r"""((?<!\S)[+-])?(?:(?:(?<!\S)|(?<=(?<!\S)[+-]))(title|heading|path|tag):)?(?:"([^"]+)"(?!\S)|(\S+))""")
+
+
+def _chunk(sign: str, field: str, quoted: str, word: str) -> _Chunk:
+    said = quoted or word
+    written = f"{sign}{field}{':' if field else ''}" + (f'"{quoted}"' if quoted else word)
+    first = said[0]
+    begins = first.isalpha() if sign else first.isalnum() or (field == "path" and first in "./")
+    if ((sign or field) and not (has_word(said) and (quoted or begins))) or (sign, field) == ("-", "tag"):
+        return _Chunk(written, written)
+    prefix = not quoted and len(word) > 2 and word.endswith("*") and word[:-1].isalnum()
+    return _Chunk(written, word[:-1] if prefix else said, sign, field, bool(quoted), prefix)
+
+
+def _read(text: str, chunks: list[_Chunk]) -> Query:
+    if all(chunk.sign == "-" for chunk in chunks):  # that would be a question for everything else
+        chunks = [_Chunk(chunk.written, chunk.written) for chunk in chunks]
+    places: dict[str, int] = {}
+    begun: list[Term] = []
+    needs: dict[str, list[Need]] = {"+": [], "-": []}
+    literals = []
+    place = -1
+    for chunk in chunks:
+        place += 1
+        if chunk.sign == "-" or (chunk.field and chunk.field != "tag"):
+            needs[chunk.sign or "+"].append(Need(chunk.said, chunk.field, chunk.prefix))
+        elif chunk.sign and not chunk.field:
+            needs["+"].append(Need(chunk.said, "", chunk.prefix))
+        if chunk.sign == "-" or chunk.field == "tag":
+            continue
+        if chunk.prefix:
+            begun.append(Term(chunk.said, prefix=True, place=place))
+            continue
+        if chunk.quoted and " " in chunk.said:
+            literals.append(chunk.said)
+        for step, word in enumerate(chunk.said.split()):
+            place += step > 0
+            if has_word(word):
+                places.setdefault(word, place)
+    plain_words = [Term(word, place=place) for word, place in places.items()]
+    terms = [term for term in plain_words if _core(term.text) not in STOP_WORDS] or ([] if begun else plain_words)
+    terms += begun
+    for word in places:
         terms += [Term(part, PART_WEIGHT) for part in camel_parts(word) if part.lower() not in STOP_WORDS]
-    cut = cut or len(terms) > MAX_QUERY_TERMS
-    return Query(text, tuple(terms[:MAX_QUERY_TERMS]), cut, literal=_literal(text, words))
+    whole = text.strip()
+    if whole and _is_literal(chunks):
+        literals.append(whole)
+    return Query(
+        text,
+        tuple(terms[:MAX_QUERY_TERMS]),
+        len(text) > MAX_QUERY_CHARS or len(terms) > MAX_QUERY_TERMS,
+        literals=tuple(dict.fromkeys(literals)),
+        required=tuple(needs["+"][:MAX_QUERY_TERMS]),
+        excluded=tuple(needs["-"][:MAX_QUERY_TERMS]),
+        tags=tuple(chunk.said for chunk in chunks if chunk.field == "tag"),
+        operators=tuple(chunk.written for chunk in chunks if chunk.sign or chunk.field),
+    )
 
 
-def _literal(text: str, words: list[str]) -> str:
-    """The text when it is one word, or a few with a flag among them."""
-    few = len(words) <= MAX_LITERAL_WORDS and any(word.startswith("-") for word in words)
-    return text.strip() if len(words) == 1 or few else ""
+def _is_literal(chunks: list[_Chunk]) -> bool:
+    """Whether the whole query looks like something to be found as it stands: one word, nothing but signs, or a few words
+    among which one is no prose, or two are capitals."""
+    written = [chunk.written for chunk in chunks if has_word(chunk.written)]
+    if len(written) <= 1:
+        return True
+    capitals = sum(len(run) > 1 and run.isupper() for word in written for run in _LETTERS.findall(word))
+    return len(written) <= MAX_LITERAL_WORDS and (capitals > 1 or any(map(_is_no_prose, written)))
+
+
+def _is_no_prose(word: str) -> bool:
+    """A flag, a number, a call, what a message begins with (`panic:`), or a word of a script that no engine stems. Names in
+    camelCase and with `::` or `/` do not count: titles of pages are made of them."""
+    core = _core(word)
+    return (
+        word[0] == "-"
+        or word[-1] == "'"
+        or (word[:-1].islower() and word[:-1].isalpha() and word[-1] == ":")
+        or _NUMBER.fullmatch(core) is not None
+        or _CALL.match(word) is not None
+        or any(character > _LATIN for character in core)
+    )
+
+
+_NUMBER = re.compile(r"\d\w*(?:[^\w\s]\w+)*")
+_CALL = re.compile(r"[^\W\d]\w*\(")
+_LATIN = "\u024f"  # the last of the letters that stemmers know
+
+
+def literally(text: str, literal: str) -> bool:
+    """Whether the text holds the literal as it stands, in whatever case, and not inside longer words or numbers."""
+    literal = _as_it_stands(literal)
+    text = _as_it_stands(text)
+    at = text.find(literal) if literal else -1
+    while at >= 0:
+        end = at + len(literal)
+        before = at and _joins(literal[0]) and text[at - 1].isalnum()
+        if not before and not (end < len(text) and _joins(literal[-1]) and text[end].isalnum()):
+            return True
+        at = text.find(literal, at + 1)
+    return False
+
+
+def _as_it_stands(text: str) -> str:
+    return " ".join(_compose(text).casefold().split())
+
+
+def _joins(character: str) -> bool:
+    """Whether a letter or digit beside it would make another word of it, as in scripts with spaces."""
+    return character.isdigit() or character.lower() != character.upper()
 
 
 def slug(text: str | None) -> str | None:

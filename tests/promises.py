@@ -49,6 +49,10 @@ TOML = "unit/server/install/test_toml.py::"
 SKILL = "unit/server/install/test_skill.py::"
 SEGMENTS = "unit/server/hooks/test_segments.py::"
 INTENT = "unit/server/hooks/test_intent.py::"
+SEARCH = "unit/test_search.py::"
+LITERALS = "unit/test_literals.py::"
+CLOSE = "unit/ranking/test_closeness.py::"
+SPELLING = "unit/ranking/test_spelling.py::"
 CHOICE = "unit/backends/test_choice.py::"
 AUDIT = "unit/indexer/test_audit.py::"
 DATABASE = "unit/indexer/test_database.py::"
@@ -248,7 +252,7 @@ GROUND_RULES = (
         "1.5-empty",
         "An empty result is empty; nothing is invented.",
         MEMORY + "test_nothing_found_says_what_exists",
-        MEMORY + "test_a_query_without_a_word_finds_nothing_and_says_why",
+        MEMORY + "test_a_query_of_signs_finds_what_holds_them_and_says_when_nothing_does",
         DOCS + "test_nothing_found_says_what_there_is",
     ),
     promise(
@@ -744,6 +748,45 @@ RANKING = (
         "explain gives the numbers that ranked.",
         MEMORY + "test_the_place_named_by_the_query_lifts_an_entry",
         DOCS + "test_scores_are_explained_by_the_numbers_that_ranked",
+        SEARCH + "test_parts_of_a_score_add_up_to_it",
+    ),
+    promise(
+        "2.5-close-look",
+        "Words side by side, and entries of a scope that match, count; alike on every engine.",
+        SEARCH + "test_words_side_by_side_decide_between_texts_that_hold_them_as_often",
+        SEARCH + "test_entries_of_a_scope_speak_for_one_another",
+        CLOSE + "test_words_side_by_side_are_counted_where_they_stand_as_far_apart_as_asked",
+        CLOSE + "test_a_place_with_much_of_what_is_asked_for_lifts_its_own",
+    ),
+    promise(
+        "2.5-literal",
+        "What looks like a literal text comes first where it stands as it is: 200 cases, and forty hostile strings.",
+        LITERALS + "test_all_of_them_come_first",
+        SEARCH + "test_forty_hostile_strings_find_the_text_that_holds_them",
+        TEXT + "test_a_text_holds_a_literal_as_it_stands_or_not",
+        TEXT + "test_what_is_to_be_found_as_it_stands",
+        TEXT + "test_what_stands_inside_a_word_does_not_split_it",
+    ),
+    promise(
+        "2.5-operators",
+        "Operators say what must be held, what must not, and where; what does not parse is text.",
+        CONTRACT + "test_operators_say_what_must_be_held_and_where",
+        TEXT + "test_operators_are_read",
+        TEXT + "test_what_does_not_read_as_an_operator_is_text",
+        SEARCH + "test_a_tag_is_a_filter",
+    ),
+    promise(
+        "9-literal-readings",
+        "No operator excludes what holds it as it is written; without hits, operators are read as text, with a warning.",
+        SEARCH + "test_no_operator_hides_what_holds_it_as_it_is_written",
+        SEARCH + "test_operators_without_a_hit_are_read_as_words_with_a_warning",
+    ),
+    promise(
+        "9-suggestions",
+        "Fuzzy hits appear under suggestions, never in results; words that matched nothing are named.",
+        SEARCH + "test_a_slip_finds_suggestions_and_never_results",
+        SEARCH + "test_suggestions_of_memory_stay_inside_the_project",
+        SPELLING + "test_a_slip_is_near_its_word",
     ),
     promise(
         "2.5-identifiers",
@@ -1562,7 +1605,7 @@ SETTLED = (
         "include_docs adds the documents that hits link to.",
         EVIDENCE + "test_a_search_names_the_documents_that_its_hits_cite_when_asked",
     ),
-    promise("9-retrieval", "retrieval and suggestions.", later="vectors"),
+    promise("9-retrieval", "retrieval chooses the leg.", later="vectors"),
     promise(
         "9-resources",
         "Lists and completions serve only the project that the server was started for.",

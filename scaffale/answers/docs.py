@@ -9,8 +9,11 @@ from scaffale.model import Document, DocumentHit, Shelf
 
 
 class DocsSearch(NamedTuple):
-    """A page of documents, each once, with its best section. `shelves` says what exists when nothing was found, `shelf`
-    on which one it was looked for."""
+    """A page of documents, each once, with its best section. `shelf` is where it was looked for.
+
+    When nothing was found: `shelves` says what exists, `unmatched` names the words, `suggestions` are documents that hold
+    words spelled nearly so, and `closest` those words.
+    """
 
     results: tuple[DocumentHit, ...]
     next_offset: int | None
@@ -21,6 +24,9 @@ class DocsSearch(NamedTuple):
     shelves: tuple[str, ...] | None
     warnings: tuple[str, ...]
     shelf: str | None = None
+    unmatched: tuple[str, ...] | None = None
+    suggestions: tuple[DocumentHit, ...] | None = None
+    closest: tuple[str, ...] | None = None
 
 
 class Match(NamedTuple):

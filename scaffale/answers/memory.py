@@ -59,8 +59,11 @@ class LinkedDocument(NamedTuple):
 
 
 class MemorySearch(NamedTuple):
-    """A page of results. `scopes` and `topics` say what exists when nothing was found. `left_out` results of the page did
-    not fit the budget; `next_offset` goes on with them."""
+    """A page of results. `left_out` results of the page did not fit the budget; `next_offset` goes on with them.
+
+    When nothing was found: `scopes` and `topics` say what exists, `unmatched` names the words, `suggestions` are entries
+    that hold words spelled nearly so, and `closest` those words.
+    """
 
     project_id: str | None
     mode: str
@@ -78,6 +81,9 @@ class MemorySearch(NamedTuple):
     warnings: tuple[str, ...]
     documents: tuple[LinkedDocument, ...] | None = None
     left_out: int | None = None
+    unmatched: tuple[str, ...] | None = None
+    suggestions: tuple[EntryHit, ...] | None = None
+    closest: tuple[str, ...] | None = None
 
 
 class EntryAnswer(NamedTuple):

@@ -8,7 +8,7 @@ from scaffale.backends.overlay import analysed, holds, occurrences, units
 from scaffale.model import Hit, Hits
 from scaffale.ranking import bm25
 from scaffale.ranking.order import closed, rounded
-from scaffale.text import fields, words
+from scaffale.text import fields, literally, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
 def search_passages(
     passages: Iterable[Passage], query: Query, filter: Filter, k: int, exclude: Collection[int] = ()
 ) -> Hits:
-    """The best `k` by the weight of the words and phrases that a passage holds, and what ties with the last of them."""
+    """The best `k` by the weight of the words and phrases that a passage holds, and what ties with the last of them. For a
+    query of signs alone, the passages that hold it as it stands."""
     question = analysed(query, words)
     hits = []
     for passage in passages:
         if passage.owner in exclude or not all(set(clause).intersection(passage.facets) for clause in filter.clauses):
+            continue
+        if not query.terms:
+            if any(literally(text, query.text) for text in passage[2:6]):
+                hits.append(_hit(passage, 1.0))
             continue
         texts = fields(passage.title, passage.heading, passage.body, passage.labels)
         tokens = {field: words(text) for field, text in texts.items()}
@@ -34,10 +39,12 @@ def search_passages(
             if any(_meets(tokens, demand) for demand in question.excluded):
                 continue
             score += sum(boost for facet, boost in query.boosts if facet in passage.facets)
-            hits.append(
-                Hit(passage.id, passage.owner, rounded(score), passage.importance, passage.confidence, passage.updated)
-            )
+            hits.append(_hit(passage, score))
     return Hits(closed(hits, k), len(hits))
+
+
+def _hit(passage: Passage, score: float) -> Hit:
+    return Hit(passage.id, passage.owner, rounded(score), passage.importance, passage.confidence, passage.updated)
 
 
 def _score(tokens: list[str], clause: Clause, field: str) -> float:

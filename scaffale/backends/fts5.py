@@ -21,7 +21,7 @@ from scaffale.backends.overlay import (
     fieldwise,
     rarity,
 )
-from scaffale.backends.ports import TIED_HITS_CAP
+from scaffale.backends.ports import TERMS, TIED_HITS_CAP
 from scaffale.backends.sqlite_index import SqliteIndex, boosts_sql, filter_sql
 from scaffale.model import Hit
 from scaffale.ranking import bm25
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from scaffale.backends.overlay import Demand, Question
-    from scaffale.backends.sqlite_index import Asked
+    from scaffale.backends.sqlite_index import Asked, Rarity
     from scaffale.model import Filter, Passage
     from scaffale.text import Query
 
@@ -97,16 +97,14 @@ class Fts5Index(SqliteIndex):
 
         return Statistics(documents, average, frequency)
 
+    def rarity(self, question: Question, statistics: Statistics) -> Rarity:
+        """By their frequencies in texts."""
+        return rarity(question, statistics)
+
     def coverage(
-        self,
-        question: Question,
-        statistics: Statistics,
-        filter: Filter,
-        hidden: Sequence[int],
-        exclude: Collection[int],
+        self, question: Question, rare: Rarity, filter: Filter, hidden: Sequence[int], exclude: Collection[int]
     ) -> float:
         """How much of the question the best title or heading covers."""
-        rare = rarity(question, statistics)
         words = _words(question)
         conditions, parameters = filter_sql(filter, hidden)
         held: list[str] = []
@@ -122,6 +120,15 @@ class Fts5Index(SqliteIndex):
         )
         best = self.connection.execute(sql, (*matched, *parameters)).get or 0.0
         return covered(max(best, self._overlay.coverage(rare, filter, exclude)), rare)
+
+    def known(self, prefix: str) -> set[str]:
+        """From the vocabulary of the table."""
+        rows = self.connection.execute(
+            "SELECT term FROM frequencies WHERE term >= ? AND term < ? GROUP BY term ORDER BY sum(doc) DESC"
+            " LIMIT ?",
+            (prefix, prefix + _BEGUN, TERMS),
+        )
+        return {term for (term,) in rows}
 
     def matches(self, asked: Asked, k: int) -> tuple[list[Hit], int, bool]:
         """A pool by FTS5's formula, scored by ours; a longer one when the tied group must be closed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scaffale.backends.overlay import Clause, Overlay, Statistics, analysed, occurrences, prefixed, units
-from scaffale.backends.ports import TIED_HITS_CAP
+from scaffale.backends.ports import TERMS, TIED_HITS_CAP
 from scaffale.backends.sqlite_index import SqliteIndex, boosts_sql, filter_sql
 from scaffale.model import Hit
 from scaffale.ranking import bm25
@@ -46,6 +46,18 @@ class LikeIndex(SqliteIndex):
     def question(self, query: Query) -> Question:
         """The query in folded words."""
         return analysed(query, words)
+
+    def known(self, prefix: str) -> set[str]:
+        """By reading every row that has such a word."""
+        found: set[str] = set()
+        for row in self.connection.execute(
+            "SELECT title || heading || body || labels FROM words WHERE title || heading || body || labels LIKE ? ESCAPE '\\'",
+            (f"% {_escaped(prefix)}%",),
+        ):
+            found.update(word for word in str(row[0]).split(" ") if word.startswith(prefix))
+            if len(found) > TERMS:
+                break
+        return found
 
     def matches(self, asked: Asked, k: int) -> tuple[list[Hit], int, bool]:
         """A scan of the table."""

@@ -81,10 +81,10 @@ def analysed(
             known = clauses.get((clause.tokens, clause.prefix))
             if clause.tokens and (known is None or known.weight < clause.weight):
                 clauses[clause.tokens, clause.prefix] = clause
-    if query.literal:
+    for text in query.literals:
         clauses.update(
             ((clause.tokens, "literal"), clause)
-            for clause in forms(plain(query.literal), literal=True)
+            for clause in forms(plain(text), literal=True)
             if len(clause.tokens) > 1
         )
     return Question(
@@ -151,6 +151,10 @@ class Overlay:
             self._slots[slot] = _Slot(passage, frozenset(passage.facets), tokens, lengths)
             slots.append(slot)
         self._owners[owner] = (seq, slots)
+
+    def terms(self, prefix: str) -> set[str]:
+        """The terms of the overlay that begin so."""
+        return {token for _, token in self._postings if token.startswith(prefix)}
 
     def settle(self, seq: int) -> None:
         """The commit holds everything up to journal line `seq`: drop what it covers."""
@@ -322,11 +326,16 @@ def fieldwise(question: Question, counts: Counts, statistics: Statistics, covera
 
 
 def rarity(question: Question, statistics: Statistics) -> dict[tuple[str, ...], float]:
-    """The idf of each word in texts, that of the rarer of its forms."""
+    """The idf of each word in texts, that of the more frequent of its forms: mostly a corpus knows but one of them."""
     frequency = statistics.frequency
     return {
-        word: max(bm25.idf(statistics.documents, frequency("body", token)) for token in word) for word in question.words
+        word: bm25.idf(statistics.documents, max(frequency("body", token) for token in word)) for word in question.words
     }
+
+
+def by_token(rarity: Mapping[tuple[str, ...], float]) -> dict[str, float]:
+    """The same for each token."""
+    return {token: weight for word, weight in rarity.items() for token in word}
 
 
 def covered(held: float, rarity: Mapping[tuple[str, ...], float]) -> float:

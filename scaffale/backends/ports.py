@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from scaffale.text import Query
 
 TIED_HITS_CAP = 5_000
+TERMS = 5_000  # with one beginning, the most frequent first
 
 
 class WriterBusy(Exception):
@@ -52,6 +53,9 @@ class LexicalIndex(Protocol):
 
     def stems(self, text: str) -> list[str]:
         """The terms that the index would hold for this text, in order. Snippets match with them."""
+
+    def terms(self, prefix: str) -> set[str]:
+        """The terms that begin so, of texts and names, committed or not; thousands at most. For guesses at what is meant."""
 
     def writer(self, *, bulk: bool = False) -> IndexWriter:
         """The writer, or `WriterBusy` at once when another holds the lock."""

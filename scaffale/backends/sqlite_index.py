@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import apsw
 
 from scaffale.backends import sqlite_file
-from scaffale.backends.overlay import Statistics
+from scaffale.backends.overlay import Statistics, by_token
 from scaffale.backends.ports import WriterBusy
 from scaffale.errors import IndexUnusable
 from scaffale.model import Hits, Watermark
 from scaffale.ranking.order import closed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from scaffale.backends.overlay import Overlay, Question
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from scaffale.text import Query
 
     Boosts = Sequence[tuple[str, float]]
+    Rarity = Mapping[tuple[str, ...], float]
 
 BUSY_TIMEOUT_MS = 10_000
 _TABLES = (
@@ -130,13 +131,20 @@ class SqliteIndex:
             # Under one lock: the commit that is read and the overlay that hides parts of it belong together.
             statistics = self._overlay.enough(self.statistics())
             hidden = [*self._overlay.hidden, *exclude]
-            coverage = self.coverage(question, statistics, filter, hidden, exclude)
+            rare = self.rarity(question, statistics)
+            coverage = self.coverage(question, rare or {}, filter, hidden, exclude)
             newer: list[Hit] = []
             if len(self._overlay):
                 newer = self._overlay.search(question, query.boosts, filter, statistics, exclude, coverage)
             asked = Asked(question, statistics, coverage, query.boosts, filter, hidden)
             committed, total, truncated = self.matches(asked, k)
-        return Hits(closed([*committed, *newer], k), total + len(newer), truncated)
+        hits = closed([*committed, *newer], k)
+        return Hits(hits, total + len(newer), truncated, coverage, None if rare is None else by_token(rare))
+
+    def terms(self, prefix: str) -> set[str]:
+        """The terms that begin so."""
+        with border("read"), self._lock:
+            return self._overlay.terms(prefix) | self.known(prefix)
 
     def writer(self, *, bulk: bool = False) -> SqliteWriter:
         """The writer, or `WriterBusy` at once."""
@@ -173,16 +181,19 @@ class SqliteIndex:
         """What the engine's formula needs of the commit; by default nothing."""
         return Statistics(0, {}, lambda field, token: 0)
 
+    def rarity(self, question: Question, statistics: Statistics) -> Rarity | None:
+        """What each word of the question weighs; `None` where the formula does not ask."""
+        return None
+
     def coverage(
-        self,
-        question: Question,
-        statistics: Statistics,
-        filter: Filter,
-        hidden: Sequence[int],
-        exclude: Collection[int],
+        self, question: Question, rare: Rarity, filter: Filter, hidden: Sequence[int], exclude: Collection[int]
     ) -> float:
         """How much of the question the best title or heading covers; 1 where the formula does not ask."""
         return 1.0
+
+    def known(self, prefix: str) -> set[str]:
+        """The terms of the commit that begin so."""
+        raise NotImplementedError
 
     def matches(self, asked: Asked, k: int) -> tuple[list[Hit], int, bool]:
         """The best of the commit with the tied group closed, how many there are, and whether the cap cut the group."""

@@ -17,8 +17,8 @@ from tantivy import Document, Occur, TextAnalyzerBuilder, Tokenizer
 from tantivy import Filter as TokenFilter
 from tantivy import Query as EngineQuery
 
-from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed, covered, phrase_weight, rarity
-from scaffale.backends.ports import TIED_HITS_CAP, WriterBusy
+from scaffale.backends.overlay import FieldwiseOverlay, Statistics, analysed, by_token, covered, phrase_weight, rarity
+from scaffale.backends.ports import TERMS, TIED_HITS_CAP, WriterBusy
 from scaffale.errors import IndexUnusable
 from scaffale.model import Hit, Hits, Watermark
 from scaffale.ranking import bm25
@@ -144,6 +144,14 @@ class TantivyIndex:
             owners = searcher.fast_field_values("owner", [address for _, address in hits])
         return {owner for owner in owners if isinstance(owner, int) and owner >= 0}  # the watermark's own is -1
 
+    def terms(self, prefix: str) -> set[str]:
+        """The terms that begin so."""
+        with _border("read"), self._lock:
+            found = self._overlay.terms(prefix)
+            for field in bm25.FIELDS:
+                found.update(term for term, _ in self._searcher.terms_with_prefix(field, prefix, limit=TERMS))
+        return found
+
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Hits:
         """The best `k` and what ties with the last of them."""
         question = analysed(query, self._analyzer.analyze)
@@ -163,9 +171,10 @@ class TantivyIndex:
                 held = max(held, overlay.coverage(rare, filter, exclude))
                 newer = overlay.search(question, query.boosts, filter, statistics, exclude, covered(held, rare))
         with _border("search"):
-            asked = self._engine_query(question, query, covered(held, rare), sum(rare.values()), others)
+            asked = self._engine_query(searcher, question, query, covered(held, rare), sum(rare.values()), others)
             committed, total, truncated = self._search_commit(searcher, asked, k)
-        return Hits(closed([*committed, *newer], k) if newer else committed, total + len(newer), truncated)
+        hits = closed([*committed, *newer], k) if newer else committed
+        return Hits(hits, total + len(newer), truncated, covered(held, rare), by_token(rare))
 
     def writer(self, *, bulk: bool = False) -> TantivyWriter:
         """The writer, or `WriterBusy`."""
@@ -246,9 +255,9 @@ class TantivyIndex:
         return parts
 
     def _engine_query(
-        self, question: Question, query: Query, coverage: float, whole: float, others: Sequence[Part]
+        self, searcher: tantivy.Searcher, question: Question, query: Query, coverage: float, whole: float, others: Sequence[Part]
     ) -> EngineQuery:
-        schema = self._schema
+        schema, frequency = self._schema, searcher.doc_freq
         shoulds: list[Part] = []
         weights, names = bm25.field_weights(coverage), bm25.NAME_WEIGHTS
 
@@ -262,7 +271,8 @@ class TantivyIndex:
                 continue
             for field, field_weight in weights.items():
                 for token in () if clause.literal else clause.tokens:
-                    should(EngineQuery.term_query(schema, field, token), clause.weight * field_weight)
+                    if frequency(field, token):  # most words have a form in one language only
+                        should(EngineQuery.term_query(schema, field, token), clause.weight * field_weight)
                 if len(clause.tokens) > 1 and field in bm25.WITH_POSITIONS:
                     phrase = EngineQuery.phrase_query(schema, field, list(clause.tokens))
                     should(phrase, clause.weight * phrase_weight(clause, field, field_weight))

@@ -271,6 +271,14 @@ def ids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[obj
     return {rid: (id,) for rid, id in found}
 
 
+def places(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """Number → project and scope."""
+    found = connection.execute(
+        "SELECT rid, project_id, scope FROM memory_entries WHERE rid IN (SELECT value FROM json_each(?))", (array(rids),)
+    )
+    return {rid: (project, scope) for rid, project, scope in found}
+
+
 def listing(connection: apsw.Connection, filter: EntryFilter, limit: int, offset: int) -> tuple[list[Row], int]:
     """A page in the order of searches without a query: status, importance, confidence, freshness, id; and the total."""
     where, parameters = _where(filter)

@@ -91,7 +91,12 @@ class Projection:
     # --- searching -------------------------------------------------------------------------------------------------
 
     def search(self, query: Query, filter: Filter, k: int, exclude: Collection[int] = ()) -> Answer:
-        """The best `k` of everything acknowledged so far, on whatever serves. See `Hits`."""
+        """The best `k` of everything acknowledged so far, on whatever serves. See `Hits`.
+
+        Signs are in no index: for a query of nothing else the store itself is read.
+        """
+        if not query.terms:
+            return Answer(self._search_store(query, filter, k, exclude) if query.literals else Hits([], 0), 0, self.warnings())
         for _ in range(2):
             try:
                 handle = self._level()
@@ -134,6 +139,11 @@ class Projection:
                     self._stems.clear()
                 self._stems[text] = stems
         return stems
+
+    def terms(self, prefix: str) -> set[str]:
+        """The terms that begin so, of whatever serves; none while no index can."""
+        handle = self._handle
+        return handle.terms(prefix) if handle and prefix else set()
 
     def lag(self) -> dict[str, int]:
         """`uncommitted`: changes that searches show from memory; `unsearchable`: changes of running scans."""

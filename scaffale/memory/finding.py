@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the query or the whole of it
 SNIPPET_CHARS = 120  # a page of ten stays below two thousand tokens
+SUGGESTED = 5  # entries at most, where nothing was found
 SIMILAR_AT = 0.6  # share of words in common from which two entries say nearly the same
 SIMILAR_TERMS = 16
 SIMILAR_READ = 20  # of the best matches are compared word by word
@@ -74,11 +75,9 @@ class Finding(Reading):
         limit = max(1, min(limit, settings.max_search_results))
         offset = max(0, offset)
         store = self._store()
-        page = self._found(store, query, wanted, limit, offset) if store else _Found((), 0, 0, ())
+        page = self._found(store, query, wanted, limit, offset, explain=explain) if store else _Found((), 0, 0, ())
         evidence, documents = self._evidence(store, page.hits) if store else ({}, ())
-        hits = [
-            _hit(found, evidence.get(found.entry.id), include_content=include_content, explain=explain) for found in page.hits
-        ]
+        hits = [_hit(found, evidence.get(found.entry.id), include_content=include_content) for found in page.hits]
         nothing = not hits and offset == 0
         shown = len(hits) if budget_tokens is None else _fitting(hits, budget_tokens)
         left_out = len(hits) - shown
@@ -88,6 +87,9 @@ class Finding(Reading):
             whole, hits[0] = hits[0].content, _cut(hits[0], budget_tokens)
             if hits[0].content != whole:
                 warnings.append("budget_tokens: the content is cut; memory_read_entry reads on with start_char")
+        near = hall.nearly(store[1], parse(query)) if nothing and store else None
+        close = self._found(store, near, wanted, min(limit, SUGGESTED), 0, explain=explain).hits if near and store else ()
+        suggestions = tuple(_hit(each, None, include_content=include_content) for each in close)
         return MemorySearch(
             project_id=wanted.project_id,
             mode=mode,
@@ -105,6 +107,9 @@ class Finding(Reading):
             warnings=(*warnings, *page.warnings),
             documents=_of_results(documents, hits[:shown]) if include_docs else None,
             left_out=left_out or None,
+            unmatched=hall.words_of(parse(query)) if nothing else None,
+            suggestions=suggestions or None,
+            closest=hall.closest(each.snippet for each in suggestions) or None,
         )
 
     def find_similar(
@@ -137,7 +142,7 @@ class Finding(Reading):
         found = self._alike(store, project, text or "", rid, max(SIMILAR_READ, limit)) if store else []
         hits = []
         for share, row in found[:limit]:
-            plain = _FoundEntry(masked(row), 0.0, 0.0, Highlighter((), lambda _: []))
+            plain = _FoundEntry(masked(row), 0.0, None, Highlighter((), lambda _: []))
             hits.append(_hit(plain, None)._replace(similarity=round(share, 2), score=round(share, 2)))
         return SimilarEntries(project, entry_id, mode, tuple(hits), resolved.warnings if resolved else ())
 
@@ -146,25 +151,43 @@ class Finding(Reading):
     def _found(
         self,
         store: tuple[Database, Projection],
-        text: str,
+        text: str | Query,
         wanted: EntryFilter,
         limit: int,
         offset: int,
+        *,
+        explain: bool = False,
     ) -> _Found:
         database, projection = store
-        if not text.strip():
+        if isinstance(text, str) and not text.strip():
             with database.read() as connection:
                 rows, total = entries.listing(connection, wanted, limit, offset)
             plain = Highlighter((), projection.stems)
-            return _Found(tuple(_FoundEntry(masked(row), 0.0, 0.0, plain) for row in rows), total, 0, ())
-        query = parse(text)
+            return _Found(tuple(_FoundEntry(masked(row), 0.0, {} if explain else None, plain) for row in rows), total, 0, ())
+        query = parse(text) if isinstance(text, str) else text
         query = query._replace(boosts=_place_boosts(query))
-        page = hall.search(projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids))
-        with database.read() as connection:
-            found = {row.rid: masked(row) for row in entries.rows(connection, [hit.id for hit in page.hits])}
-        highlighter = Highlighter(hall.stems(projection, query), projection.stems)
+        found: dict[int, Entry] = {}
+
+        def look(rids: list[int]) -> dict[int, hall.Seen]:
+            with database.read() as connection:
+                new = {row.rid: masked(row) for row in entries.rows(connection, rids)}
+            found.update(new)
+            return {rid: _seen(entry) for rid, entry in new.items()}
+
+        def places(rids: list[int]) -> dict[int, tuple[str, str]]:
+            with database.read() as connection:
+                return entries.places(connection, rids)
+
+        page = hall.search(
+            projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids), look, places
+        )
+        left = [hit.id for hit in page.hits if hit.id not in found]
+        if left:
+            look(left)
         hits = tuple(
-            _FoundEntry(found[hit.id], hit.score, _place_score(found[hit.id], query), highlighter)
+            _FoundEntry(
+                found[hit.id], hit.score, _parts(page.explained(hit), found[hit.id], query) if explain else None, page.highlighter
+            )
             for hit in page.hits
             if hit.id in found
         )
@@ -241,7 +264,7 @@ class Finding(Reading):
 class _FoundEntry(NamedTuple):
     entry: Entry
     score: float
-    place: float
+    parts: dict[str, float] | None  # what the score is the sum of, when that is asked for
     highlighter: Highlighter
 
 
@@ -263,25 +286,31 @@ def _place_boosts(query: Query) -> tuple[tuple[str, float], ...]:
     return tuple((f"place={name}", PLACE_BOOST) for name in list(names)[:8])
 
 
-def _place_score(entry: Entry, query: Query) -> float:
+def _parts(parts: dict[str, float], entry: Entry, query: Query) -> dict[str, float]:
+    """The parts of a score, what the place gave told from the words."""
     places = {f"place={entry.scope}", f"place={entry.topic}"}
-    return sum(boost for facet, boost in query.boosts if facet in places)
+    place = sum(boost for facet, boost in query.boosts if facet in places)
+    return {**parts, "words": round(parts["words"] - place, 2), "place": place}
 
 
-def _hit(
-    found: _FoundEntry, evidence: str | None, *, include_content: bool = False, explain: bool = False
-) -> EntryHit:
+def _seen(e: Entry) -> hall.Seen:
+    return hall.Seen((e.title or e.topic,), e.content, (e.summary or "", e.scope, e.topic, *e.tags))
+
+
+def _hit(found: _FoundEntry, evidence: str | None, *, include_content: bool = False) -> EntryHit:
     e, highlighter = found.entry, found.highlighter
     text = e.content
     if e.summary and not highlighter.matches(text) and highlighter.matches(e.summary):
         text = e.summary
-    numbers = {"lexical": round(found.score - found.place, 2), "place": found.place, "importance": e.importance}
-    if e.confidence is not None:
-        numbers["confidence"] = e.confidence
+    numbers = None
+    if found.parts is not None:
+        numbers = {**found.parts, "importance": e.importance}
+        if e.confidence is not None:
+            numbers["confidence"] = e.confidence
     return EntryHit(
         e.id, e.project_id, e.scope, e.topic, e.title, highlighter.snippet(text, SNIPPET_CHARS), e.tags, e.source_type,
         e.source_ref, e.status, e.confidence, e.importance, e.created_at, e.updated_at, found.score,
-        e.content if include_content else None, numbers if explain else None, evidence=evidence,
+        e.content if include_content else None, numbers, evidence=evidence,
     )  # fmt: skip
 
 

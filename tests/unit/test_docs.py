@@ -280,7 +280,7 @@ def test_scores_are_explained_by_the_numbers_that_ranked(docs, folder):
     write(folder, "a.md", "word\n")
     on_shelf(docs, folder)
     (hit,) = docs.search(query="word", explain=True).results
-    assert hit.explain == {"lexical": hit.score}
+    assert hit.explain == {"words": round(hit.score - 100, 2), "literal": 100.0}
 
 
 # --- reading -----------------------------------------------------------------------------------------------------------

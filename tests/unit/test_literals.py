@@ -45,20 +45,15 @@ def test_a_text_holds_a_literal_or_not(text, literal, held):
 
 # --- asked -------------------------------------------------------------------------------------------------------------
 
-unmended = pytest.mark.xfail(reason="documents whose titles hold the parts of a literal text still come before it")
-
-
 def first_hits(cases, folder, engine):
     ((_, misses),) = literals.missed(cases, str(folder), [engine])
     return [f"{miss.case.literal}: {miss.first.text}" for miss in misses]
 
 
-@unmended
 def test_a_sample_of_them_comes_first(tmp_path, engine_name):
     assert first_hits(CASES[::8], tmp_path, engine_name) == []
 
 
-@unmended
 @pytest.mark.slow
 def test_all_of_them_come_first(tmp_path, engine_name):
     assert first_hits(CASES, tmp_path, engine_name) == []

@@ -20,9 +20,11 @@ from scaffale.text import (
     has_word,
     is_italian,
     italian,
+    literally,
     normalise,
     parse,
     plain,
+    plainly,
     words,
 )
 
@@ -53,8 +55,8 @@ def asked(text):
         ("how does the lock work?", ["lock", "work?"]),
         ("come funziona il blocco", ["funziona", "blocco"]),
         ("to be or not to be", ["to", "be", "or", "not"]),
-        ("Il \"che\"", ["Il", "\"che\""]),
-        ("rm -rf / && echo", ["rm", "-rf", "echo"]),
+        ("Il \"che\"", ["Il", "che"]),
+        ("rm --force / && echo", ["rm", "--force", "echo"]),
         ('NOT (a:b) "d', ["(a:b)"]),
         ('NOT (a:b) "x', ["(a:b)", '"x']),
         ("", []),
@@ -186,3 +188,93 @@ def test_an_italian_passage_goes_in_as_stems_and_keeps_its_labels():
     assert words(found["labels"]) == ["richieste"]
     english = fields("Requests", "", "The requests of a user that expire", "")
     assert "requests" in words(english["body"]), "the engine's own analyzer stems English"
+
+
+# --- operators and literal texts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "required", "excluded", "tags"),
+    [
+        ("lock -reader", ["lock"], [], [("reader", "", False)], ()),
+        ("lock +reader", ["lock", "reader"], [("reader", "", False)], [], ()),
+        ('lock -"the reader"', ["lock"], [], [("the reader", "", False)], ()),
+        ("title:lock x", ["lock", "x"], [("lock", "title", False)], [], ()),
+        ('heading:"a lock"', ["lock"], [("a lock", "heading", False)], [], ()),
+        ("path:docs/a.md", ["docs/a.md"], [("docs/a.md", "path", False)], [], ()),
+        ("-title:lock x", ["x"], [], [("lock", "title", False)], ()),
+        ("tag:ops lock", ["lock"], [], [], ("ops",)),
+        ("conf* lock", ["lock", "conf"], [], [], ()),
+        ("lock -conf*", ["lock"], [], [("conf", "", True)], ()),
+    ],
+)
+def test_operators_are_read(text, terms, required, excluded, tags):
+    query = parse(text)
+    assert [term.text for term in query.terms] == terms
+    assert [tuple(need) for need in query.required] == required
+    assert [tuple(need) for need in query.excluded] == excluded
+    assert query.tags == tags
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "--dry-run", "-x", "-", "+", "- x", "a - b", "x -1", "C++ +", "title:", "title: x", "title:: x", "std::vector",
+        "key:value", '"', 'a"b', '"" x', "*", "a*b", "** x", "-tag:x y", "a -- b", "+5 x", "title:-x", "http://title:80/",
+    ],
+)  # fmt: skip
+def test_what_does_not_read_as_an_operator_is_text(text):
+    query = parse(text)
+    assert (query.required, query.excluded, query.tags, query.operators) == ((), (), (), ())
+    assert not any(term.prefix for term in query.terms)
+
+
+@pytest.mark.parametrize(
+    ("text", "literals"),
+    [
+        ("--dry-run", ("--dry-run",)),
+        ("rm -rf", ("rm -rf",)),
+        ("exit code 137", ("exit code 137",)),
+        ("a AND b OR c", ("a AND b OR c",)),
+        ("how does the lock work", ()),
+        ("CustomEntry Element for View", ()),
+        ('say "two words" of it', ("two words",)),
+        ("=>", ("=>",)),
+        ("", ()),
+    ],
+)
+def test_what_is_to_be_found_as_it_stands(text, literals):
+    assert parse(text).literals == literals
+
+
+@pytest.mark.parametrize(
+    ("text", "literal", "held"),
+    [
+        ("use --dry-run now", "--dry-run", True),
+        ("use dry run now", "--dry-run", False),
+        ("version 1.2.30", "1.2.3", False),
+        ("E0308:", "e0308", True),
+        ("myenv", "env", False),
+        ("two\n  words", "two words", True),
+        ("zero\u200bwidth", "zerowidth", True),
+        ("perche\u0301", "perché", True),
+        ("", "x", False),
+        ("x", "", False),
+    ],
+)
+def test_a_text_holds_a_literal_as_it_stands_or_not(text, literal, held):
+    assert literally(text, literal) is held
+
+
+@given(anything)
+def test_plain_words_know_no_operators(text):
+    query = plainly(text)
+    assert (query.required, query.excluded, query.tags, query.operators) == ((), (), (), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [("zero\u200bwidth", "zerowidth"), ("soft\u00adhyphen", "softhyphen"), ("E[x]tract it", "Extract"), ("a[i] b", "i")],
+)
+def test_what_stands_inside_a_word_does_not_split_it(text, word):
+    assert word in plain(text).replace("]", " ").replace("[", " ").split()

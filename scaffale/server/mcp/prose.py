@@ -37,6 +37,7 @@ def memory_search(answer: Answer) -> str:
     if results:
         lines.append(results[0].get("verification_hint"))
     lines.append(answer.get("hint"))
+    lines += [f"near: {_entry_head(hit)}" for hit in answer.get("suggestions", [])]
     for document in answer.get("documents", []):
         about = f"{document.get('title') or 'document'} {document.get('file_path') or ''}".strip()
         lines.append(f"cites {document.get('uri')} ({document.get('status')}): {about}")
@@ -202,7 +203,8 @@ def names(answer: Answer) -> str:
 def docs_search(answer: Answer) -> str:
     """How many were found and how to go on. The hits themselves are the listing."""
     shelves = f"Shelves: {', '.join(answer['shelves'])}" if answer.get("shelves") else None
-    return _lines([_count(answer, answer.get("results", []), "document", "documents"), answer.get("hint"), shelves])
+    near = [f"near: [{hit.get('id')}] {hit.get('title')}" for hit in answer.get("suggestions", [])]
+    return _lines([_count(answer, answer.get("results", []), "document", "documents"), answer.get("hint"), *near, shelves])
 
 
 def document(answer: Answer) -> str:

@@ -54,4 +54,5 @@ def test_a_hall_serves_on_the_last_engine_and_says_so(without_tantivy, without_f
     for warnings in (found.warnings, memory.status().warnings):
         assert any("like serves" in warning for warning in warnings)
     assert memory.status().features["fts"] is False
-    assert memory.search(query="%", project_id="p").total == 0, "no pattern of the engine"
+    assert memory.search(query="%%", project_id="p").total == 0, "no pattern of the engine"
+    assert memory.search(query="%", project_id="p").total == 1, "a sign that stands there"

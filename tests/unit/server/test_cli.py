@@ -380,8 +380,8 @@ def test_pages_are_told_how_to_go_on(run, shelf, entry):
 
 
 def test_scores_are_explained_when_asked(run, shelf, entry):
-    assert "    lexical=" in run("search", "frobnicator", "--explain").out
-    assert run("search", "frobnicator", "--docs", "--explain", "--json").data["results"][0]["explain"]["lexical"] > 0
+    assert "    words=" in run("search", "frobnicator", "--explain").out
+    assert run("search", "frobnicator", "--docs", "--explain", "--json").data["results"][0]["explain"]["words"] > 0
 
 
 def test_nothing_found_and_nothing_kept_are_told_apart(run, notes):

@@ -98,6 +98,10 @@ def _show_hits(answers: dict[str, Any], output: Output) -> None:
                 output.hit(hit.title or hit.topic, place, hit.snippet)
             if hit.explain:
                 output.line("    " + "  ".join(f"{part}={value}" for part, value in hit.explain.items()))
+        if answer.suggestions:
+            closest = f" ({', '.join(answer.closest)})" if answer.closest else ""
+            near = ", ".join(dict.fromkeys(hit.title or hit.id for hit in answer.suggestions))
+            output.note(f"nothing in {name} holds {', '.join(answer.unmatched or ())}; near{closest}: {near}")
         if answer.results and answer.next_offset:
             output.note(f"more of {name}: --{name} --offset {answer.next_offset}")
         for warning in answer.warnings:
