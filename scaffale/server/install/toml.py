@@ -39,6 +39,9 @@ def put(text: str, path: tuple[str | int, ...], worth: Any) -> str:  # noqa: ANN
         table = table[key]
         if not isinstance(table, dict) and not (last == -1 and isinstance(table, list)):
             raise Ambiguous(f"{'.'.join(map(str, way[: depth + 1]))} is no table")
+        if isinstance(table, tomlkit.items.InlineTable) and (depth < len(way) - 1 or last == -1 or isinstance(worth, dict)):
+            name = ".".join(map(str, way[: depth + 1]))
+            raise Ambiguous(f"{name} is an inline table, which tables cannot be put into; write it as [{name}]")
     if last == -1:
         table.append(_table(worth) if isinstance(table, tomlkit.items.AoT) else worth)
     else:

@@ -61,6 +61,16 @@ def test_what_is_ambiguous_is_refused(text):
         toml.parse(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["mcp_servers = {}\n", "mcp_servers = { other = { command = 'x' } }\n", "hooks = { PreToolUse = [] }\n"]
+)
+def test_an_inline_table_is_left_as_it_is(text):
+    key = text.split()[0]
+    path = ("hooks", "PreToolUse", -1) if key == "hooks" else ("mcp_servers", "scaffale")
+    with pytest.raises(toml.Ambiguous, match=f"write it as .{key}"):
+        toml.put(text, path, {"command": "c"})
+
+
 def test_what_stands_in_the_way_is_no_table():
     with pytest.raises(toml.Ambiguous, match="features is no table"):
         toml.put("features = 1\n", ("features", "memories"), True)
