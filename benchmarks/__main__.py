@@ -1,6 +1,6 @@
 """`python -m benchmarks run|gate [CASE …] [--sections N]`: measure, and hold the figures to their baseline.
 
-Other commands say more of themselves with `--help`: `quality`, `literals`, `answerable`, `guard`, `scale`.
+Other commands say more of themselves with `--help`: `quality`, `literals`, `answerable`, `guard`, `credentials`, `scale`.
 
 `run` prints every figure with its goal. `gate` does the same at a size that fits CI and fails when a figure is worse than
 its baseline by more than the slack, or when the frozen raw arms changed. `gate --accept REASON` writes new baselines.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines.json")
-OTHERS = ("quality", "literals", "answerable", "guard", "scale")  # modules with a `main` of their own
+OTHERS = ("quality", "literals", "answerable", "guard", "scale", "credentials")  # modules with a `main` of their own
 
 
 def main() -> int:
@@ -51,11 +51,12 @@ def main() -> int:
 
 def _cases() -> dict[str, Callable[[str, int], Iterator[Figure]]]:
     """All that can be measured, by name: what things cost, then how good answers are."""
-    from benchmarks import answerable, guard, literals, quality, tokens
+    from benchmarks import answerable, carrying, credentials, guard, literals, quality, tokens
     from benchmarks.cases import CASES
 
     good = {"sample": quality.sample_figures, "sets": quality.set_figures}
     more = {"literals": literals.figures, "answerable": answerable.figures, "guard": guard.figures, "tokens": tokens.figures}
+    more |= {"credentials": credentials.figures, "carrying": carrying.figures}
     return {**CASES, **good, **more}
 
 

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 LISTED = 20  # of each kind; the counts go on
 LINE_CHARS = 200
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
-_OPEN = re.compile(
+_OPEN = (  # compiled when it is asked for: every command imports this
     r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:(?P<box>\[ \])\s*|(?P<word>todo|fixme|open(?: point| question)?|to do|next(?: step)?|"
-    r"pending|blocked|da fare|aperto|aperti|in sospeso|prossimo passo|bloccato)\b\s*[:\-–]\s*)(?P<text>\S.*)",
-    re.IGNORECASE | re.MULTILINE,
+    r"pending|blocked|da fare|aperto|aperti|in sospeso|prossimo passo|bloccato)\b\s*[:\-–]\s*)(?P<text>\S.*)"
 )
 
 
@@ -122,7 +121,7 @@ def _item(entry: Entry, evidence: str | None) -> Item:
 def _open_points(entry: Entry) -> Iterator[OpenPoint]:
     from scaffale.answers.handoff import OpenPoint
 
-    for match in _OPEN.finditer(entry.content):
+    for match in re.finditer(_OPEN, entry.content, re.IGNORECASE | re.MULTILINE):
         number = entry.content.count("\n", 0, match.start("text")) + 1
         marker = match["box"] or match["word"].lower()
         yield OpenPoint(entry.id, entry.scope, entry.topic, number, _line(match["text"]), marker)

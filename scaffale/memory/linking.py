@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scaffale.indexer.links import Link
     from scaffale.indexer.projects import Resolved
 
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+")
+_URI = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+"
 
 
 class Linking(Life):
@@ -180,7 +180,7 @@ class Linking(Life):
         found = "memory_entry" if uri is None else "docs_document" if is_document else "uri"
         if kind is not None and one_of("target_type", kind, TARGETS) != found:
             raise InvalidParam(f"target_type: {kind} does not fit the target, which is a {found}")
-        if uri is not None and not _URI.fullmatch(uri):
+        if uri is not None and not re.fullmatch(_URI, uri):
             raise InvalidParam("target_uri: is no URI; it begins with a scheme, such as https:, and holds no blank")
         confidence = said["confidence"]
         if confidence is not None and not 0.0 <= confidence <= 1.0:

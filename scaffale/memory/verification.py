@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scaffale.indexer.projects import Resolved
     from scaffale.model import Entry
 
-_COMMIT = re.compile(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b")
+_COMMIT = r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b"
 _WORST = ("gone", "changed", "unknown", "same")
 
 
@@ -82,7 +82,7 @@ def _of_file(entry: Entry, resolved: Resolved, at: str) -> list[Check]:
 def _of_commit(entry: Entry, resolved: Resolved, at: str) -> list[Check]:
     from scaffale.indexer.checks import Check
 
-    found = _COMMIT.search(entry.source_ref or "")
+    found = re.search(_COMMIT, entry.source_ref or "")
     if found is None:
         return []
     if resolved.folder is None:
