@@ -4,7 +4,7 @@ An id is the chapter that the promise is of, and a name. Chapters: 1 ground rule
 paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import, 2.8 resources
 and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
 5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.7 scope, 8.8
-budgets, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
+budgets, 8.11 peers, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
 has to come before a promise can be shown; such a promise is not kept yet and has no test.
 """
 
@@ -79,6 +79,7 @@ FILES = "unit/test_files.py::"
 MEMORY = "unit/test_memory.py::"
 LIFE = "unit/memory/test_life.py::"
 DELETION = "unit/memory/test_deletion.py::"
+PROPOSING = "unit/memory/test_proposing.py::"
 LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
 CAPTURE = "unit/memory/test_capture.py::"
@@ -1408,6 +1409,7 @@ FACES = (
         TWINS + "test_entries_are_built_from_what_is_there",
         TWINS + "test_entries_are_built_from_commits",
         TWINS + "test_memory_is_carried_to_a_file_and_back",
+        TWINS + "test_proposals_wait_for_a_person_on_a_terminal",
     ),
     promise("6-completion", "Shell completion.", later="command line"),
 )
@@ -1484,6 +1486,12 @@ BEYOND = (
         EVIDENCE + "test_a_budget_leaves_out_results_and_says_how_to_go_on",
         EVIDENCE + "test_a_budget_that_holds_no_whole_content_cuts_it_and_says_so",
         EVIDENCE + "test_a_cut_text_begins_as_it_did_and_gets_on",
+    ),
+    promise(
+        "8.11-peers",
+        "What the official memory server, basic-memory and instruction files hold comes in as proposals.",
+        PROPOSING + "test_the_official_memory_servers_lines_become_proposals",
+        PROPOSING + "test_notes_and_instructions_become_proposals",
     ),
     promise(
         "8.12-first-open",
@@ -1667,7 +1675,15 @@ SETTLED = (
         DATABASE + "test_each_thread_has_a_connection_of_its_own",
         DATABASE + "test_threads_that_come_and_go_leave_no_files_open",
     ),
-    promise("9-proposals", "Imports and imported concepts wait for a person.", later="ledger"),
+    promise(
+        "9-proposals",
+        "Proposals lie outside search until a person accepts the very text that was shown.",
+        PROPOSING + "test_what_waits_is_found_by_nothing",
+        PROPOSING + "test_a_person_accepts_the_very_text_that_was_shown",
+        PROPOSING + "test_what_is_declined_is_gone_down_to_the_bytes",
+        PROPOSING + "test_a_concept_is_not_accepted_here",
+    ),
+    promise("9-review", "scaffale review decides on proposals and concepts.", later="ledger"),
 )
 
 PROMISES = (

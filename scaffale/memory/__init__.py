@@ -4,8 +4,8 @@ Each verb resolves the project, checks what it was given, asks the rooms, and an
 nothing, not even the store. What is refused is audited too, in a transaction of its own.
 
 The verbs stand by what they do: `reading` and `finding` read, `life` writes, `linking` links, `capture` builds entries
-from what is there, `handoff` sums up, `exchange` exports and imports, `verification` looks at the evidence. `room` is
-what all stand on.
+from what is there, `handoff` sums up, `exchange` exports and imports, `verification` looks at the evidence,
+`proposing` keeps what waits for a person. `room` is what all stand on.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scaffale.indexer.sync import NOT_PURGED
 from scaffale.memory.capture import Capture
 from scaffale.memory.exchange import Exchange
 from scaffale.memory.handoff import Handoff
+from scaffale.memory.proposing import Proposing
 from scaffale.memory.verification import Verification
 from scaffale.model import STATUSES
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory"]
 
 
-class Memory(Capture, Handoff, Exchange, Verification):
+class Memory(Capture, Handoff, Exchange, Verification, Proposing):
     """The operational memory of projects. Safe to share between threads; `close` lets go of files and threads."""
 
     def status(self, *, project_path: str | None = None, project_id: str | None = None) -> MemoryStatus:

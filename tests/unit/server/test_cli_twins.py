@@ -176,3 +176,17 @@ def test_memory_is_carried_to_a_file_and_back(run, tmp_path):
     replaced = run("memory", "import", path, "--on-conflict", "replace", "--yes")
     assert (replaced.code, "1 removed" in replaced.out, "what was there before" in replaced.out) == (0, True, True)
     assert run("read", entry, "--json").json["entry"]["content"] == "One."
+
+
+def test_proposals_wait_for_a_person_on_a_terminal(run, tmp_path):
+    (tmp_path / "AGENTS.md").write_text("# Style\n\nWrite short sentences, always and everywhere.\n", encoding="utf-8")
+    done = run("memory", "propose", str(tmp_path / "AGENTS.md"), "--scope", "app")
+    assert "1 seen = 1 proposed + 0 there already + 0 failed" in done.out
+    waiting = run("memory", "proposals")
+    assert "Write short sentences" in waiting.out
+    proposal = run("memory", "proposals", "--json").json["proposals"][0]
+    assert "code" not in proposal
+    refused = run("memory", "accept", proposal["id"])
+    assert (refused.code, "on a terminal" in refused.err) == (2, True)
+    assert run("memory", "decline", proposal["id"]).code == 0
+    assert run("memory", "decline", proposal["id"]).code == 3

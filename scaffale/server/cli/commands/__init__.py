@@ -192,6 +192,12 @@ COMMANDS = {
     "memory import": Command(
         "bring an export into a project", "scaffale memory import app.json --on-conflict merge", "exchange:import_"
     ),
+    "memory propose": Command(
+        "propose what another tool remembers", "scaffale memory propose AGENTS.md --scope app", "exchange:propose"
+    ),
+    "memory proposals": Command("what waits for a person", "scaffale memory proposals", "exchange:proposals"),
+    "memory accept": Command("make a proposal an entry, on a terminal", "scaffale memory accept ID", "exchange:accept"),
+    "memory decline": Command("forget a proposal", "scaffale memory decline ID", "exchange:decline"),
     "memory rebuild": Command("build the index of memory anew", "scaffale memory rebuild", "curation:rebuild"),
     "memory scopes": Command("the scopes in use", "scaffale memory scopes", "memory:scopes"),
     "memory topics": Command("the topics in use", "scaffale memory topics", "memory:topics"),

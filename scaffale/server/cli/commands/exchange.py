@@ -237,3 +237,95 @@ def import_(arguments: Arguments, output: Output) -> int:
 
     output.answer(answer, show)
     return PARTLY if answer.skipped else DONE
+
+
+# --- proposals ---------------------------------------------------------------------------------------------------------
+
+
+def propose_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="JSON lines of the official memory server, a note of basic-memory, AGENTS.md, CLAUDE.md")
+    parser.add_argument("--kind", choices=("memory-jsonl", "basic-memory", "instructions"), help="default: as the file looks")
+    parser.add_argument("--scope", help="default: of the source, or MEMORY_SCOPE_DEFAULT")
+    parser.add_argument("--topic", help="default: of the source")
+    shared.project_arguments(parser, cross=False)
+
+
+def propose(arguments: Arguments, output: Output) -> int:
+    with shared.open_memory() as memory:
+        answer = memory.propose(
+            actor=shared.login(),
+            source_path=os.path.abspath(arguments.path),
+            kind=arguments.kind,
+            scope=arguments.scope,
+            topic=arguments.topic,
+            anywhere=True,
+            **shared.project(arguments),
+        )
+
+    def show(done: Any) -> None:  # noqa: ANN401  (answers.proposals.Proposed)
+        output.line(
+            f"{done.kind}: {done.seen} seen = {done.proposed} proposed + {done.existing} there already + {done.failed} failed"
+        )
+        for reason in done.skipped:
+            output.note(f"skipped: {reason}")
+        output.note("`scaffale memory proposals` shows what waits")
+
+    output.answer(answer, show)
+    return PARTLY if answer.failed else DONE
+
+
+def proposals_arguments(parser: argparse.ArgumentParser) -> None:
+    shared.page_arguments(parser, 20)
+    shared.project_arguments(parser, cross=False)
+
+
+def proposals(arguments: Arguments, output: Output) -> int:
+    with shared.open_memory() as memory:
+        answer = memory.list_proposals(limit=arguments.limit, offset=arguments.offset, **shared.project(arguments))
+
+    def show(found: Any) -> None:  # noqa: ANN401  (answers.proposals.ProposalList)
+        for each in found.proposals:
+            draft = each.draft
+            output.line(f"{each.id}  {draft.get('scope')}/{draft.get('topic')}  {draft.get('source_type')}  {each.origin}")
+            for line in str(draft.get("content", "")).splitlines():
+                output.line(f"    {line}")
+        output.note(f"{found.total} wait; `scaffale memory accept ID` and `decline ID` decide")
+
+    output.answer(answer, show)
+    return DONE
+
+
+def accept_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("proposal_id")
+    shared.project_arguments(parser, cross=False)
+
+
+def accept(arguments: Arguments, output: Output) -> int:
+    """On a terminal only: a person reads the text and types its code. No flag skips that."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InvalidParam("a proposal is accepted by a person on a terminal, who reads it first")
+    where = shared.project(arguments)
+    with shared.open_memory() as memory:
+        found = memory.proposal(proposal_id=arguments.proposal_id, **where)
+        for name, value in found.draft.items():
+            output.line(f"{name}: {value}")
+        output.note(f"type {found.code} to make this an entry")
+        answer = memory.decide_proposal(
+            actor=shared.login(), proposal_id=found.id, accept=True, code=sys.stdin.readline().strip(), **where
+        )
+    output.answer(answer, lambda done: output.line(f"{done.entry_id}  kept"))
+    return DONE
+
+
+def decline_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("proposal_id")
+    shared.project_arguments(parser, cross=False)
+
+
+def decline(arguments: Arguments, output: Output) -> int:
+    with shared.open_memory() as memory:
+        answer = memory.decide_proposal(
+            actor=shared.login(), proposal_id=arguments.proposal_id, accept=False, **shared.project(arguments)
+        )
+    output.answer(answer, lambda done: output.line(f"{done.proposal_id}  declined"))
+    return DONE
