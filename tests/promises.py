@@ -86,6 +86,7 @@ CAPTURE = "unit/memory/test_capture.py::"
 EXCHANGE = "unit/memory/test_exchange.py::"
 TOKENS = "unit/server/test_tokens.py::"
 REAL_MEMORY = "integration/test_mcp_memory.py::"
+TOGETHER = "integration/test_memory_together.py::"
 TWINS = "unit/server/test_cli_twins.py::"
 SECRETS = "unit/test_secrets.py::"
 SETTINGS = "unit/test_settings.py::"
@@ -631,6 +632,7 @@ TOOLS = (
         "2.4-conflict",
         "CONFLICT when someone was first; two changes never bear one time.",
         LIFE + "test_who_was_second_is_told",
+        TOGETHER + "test_of_those_who_change_an_entry_at_once_one_wins_and_the_others_are_told",
         LIFE + "test_two_changes_never_bear_one_time_even_when_the_clock_goes_back",
     ),
     promise(
@@ -929,6 +931,7 @@ EXCHANGED = (
         "2.7-atomic",
         "An import is one transaction: a crash in it leaves nothing.",
         EXCHANGE + "test_a_crash_in_the_middle_leaves_nothing",
+        TOGETHER + "test_a_process_that_is_killed_in_an_import_leaves_all_or_nothing",
     ),
     promise(
         "2.7-secrets",
