@@ -6,7 +6,7 @@ postponed ones, three times the price of a class.
 Field names are the names of the JSON answers; `None` means absent and is left out there.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STATUSES = ("active", "superseded", "archived", "invalidated")
 SOURCE_TYPES = (
@@ -14,6 +14,11 @@ SOURCE_TYPES = (
     "file_observation", "bug_pattern", "workaround", "user_preference", "environment_note",
 )  # fmt: skip
 RELATIONS = ("related_to", "supersedes", "derived_from", "blocks", "explains", "duplicates")
+DOCUMENT_RELATIONS = (
+    "related_to", "same_topic", "references_standard", "extends_standard", "depends_on", "derived_from", "supersedes",
+    "duplicates", "mentions",
+)  # fmt: skip
+DIRECTIONS = ("outgoing", "incoming", "both")
 TARGETS = ("memory_entry", "docs_document", "uri")
 CONCEPT = "concept_clarified"  # written by the ledger's promotion alone
 SECRET_RULES = 1  # version of the tier 1 rules of `secrets`: a text checked by these need not be checked again on its way out
@@ -184,6 +189,54 @@ class Count(NamedTuple):
 # --- documents -----------------------------------------------------------------------------------------------------
 
 
+class ShelfRef(NamedTuple):
+    """A shelf as the end of a link. `depth` is 1 for a parent, 2 for its parents, and so on."""
+
+    id: int
+    name: str
+    uri: str
+    relation: str = "parent"
+    depth: int = 1
+
+
+class DocumentRef(NamedTuple):
+    """A document as the end of a link."""
+
+    id: int
+    title: str
+    file_path: str
+    shelf_id: int
+    shelf_name: str
+    resource_uri: str
+    shelf_uri: str
+
+
+class DocumentLink(NamedTuple):
+    """A link as stored, with both ends. `verdict` is what a person said of it."""
+
+    link_id: int
+    relation: str
+    label: str | None
+    confidence: float | None
+    score: float | None
+    origin: str
+    rationale: str | None
+    heuristic_version: str | None
+    created_at: str
+    updated_at: str
+    source: DocumentRef
+    target: DocumentRef
+    verdict: str | None = None
+
+
+class Tag(NamedTuple):
+    """A word of the dictionary that documents may bear."""
+
+    name: str
+    description: str | None
+    document_count: int
+
+
 class Shelf(NamedTuple):
     """A named set of documents. `uri` is `docs://shelf/{id}-{slug}`."""
 
@@ -212,6 +265,8 @@ class Document(NamedTuple):
     tags: tuple[str, ...]
     indexed_at: str
     freshness: str | None = None
+    link_summary: dict[str, Any] | None = None
+    shelf_context: dict[str, Any] | None = None
 
 
 class Section(NamedTuple):
@@ -243,6 +298,8 @@ class DocumentHit(NamedTuple):
     freshness: str
     tags: tuple[str, ...] | None = None
     explain: dict[str, float] | None = None
+    links: dict[str, Any] | None = None
+    shelf_context: dict[str, Any] | None = None
 
 
 class Skip(NamedTuple):

@@ -64,6 +64,7 @@ PROJECTS = "unit/indexer/test_projects.py::"
 REPOSITORY = "unit/indexer/test_repository.py::"
 SCAN = "unit/indexer/test_scan.py::"
 SHELVES = "unit/indexer/test_shelves.py::"
+MAP = "unit/test_docs_map.py::"
 SYNC = "unit/indexer/test_sync.py::"
 WALK = "unit/indexer/test_walk.py::"
 FORMULA = "unit/ranking/test_bm25.py::"
@@ -983,8 +984,19 @@ DOCUMENT_RECORDS = (
         DATABASE + "test_a_store_from_the_future_is_refused_and_left_byte_for_byte",
         BAD + "test_a_store_from_the_future_is_refused_and_left_byte_for_byte",
     ),
-    promise("3.1-shelf-links", "Shelves have parents, without cycles.", later="docs"),
-    promise("3.1-document-links", "Documents are linked, directed, with relation and origin.", later="docs"),
+    promise(
+        "3.1-shelf-links",
+        "Shelves have parents, several if need be, and never a circle.",
+        MAP + "test_parents_are_set_added_removed_and_listed_nearest_first",
+        MAP + "test_whatever_is_asked_there_is_never_a_circle",
+    ),
+    promise(
+        "3.1-document-links",
+        "Documents are linked, directed, with relation and origin; a store without the tables gets them.",
+        MAP + "test_a_link_goes_one_way",
+        MAP + "test_the_same_link_again_gets_new_words",
+        MAP + "test_a_store_without_a_map_gets_one",
+    ),
 )
 
 MANAGING = (
@@ -1106,9 +1118,21 @@ MANAGING = (
         DOCS + "test_the_next_scan_brings_in_what_a_scan_that_died_left",
         DOCS + "test_changes_of_a_scan_that_died_are_told_as_lag_and_brought_in",
     ),
-    promise("3.2-tags", "Tags come from a dictionary and are set by hand.", later="docs"),
+    promise(
+        "3.2-tags",
+        "Tags come from a dictionary and are set by hand, one document or many, all or none.",
+        MAP + "test_tags_come_from_the_dictionary",
+        MAP + "test_a_renamed_tag_is_found_by_its_new_name_alone_and_a_removed_one_by_none",
+    ),
     promise("3.2-transfer", "Shelves are exported and imported.", later="docs"),
-    promise("3.2-links", "Links of shelves and documents are managed, and correlated.", later="docs"),
+    promise(
+        "3.2-links",
+        "Links are added, removed, listed and replaced within their origin; a person's verdict holds.",
+        MAP + "test_replacing_touches_ones_own_origin_alone",
+        MAP + "test_what_is_pinned_comes_first_and_what_is_rejected_not_at_all",
+        MAP + "test_an_odd_link_is_refused_and_nothing_written",
+    ),
+    promise("3.2-correlate", "Links are proposed by correlation.", later="docs"),
 )
 
 FINDING = (
@@ -1180,7 +1204,13 @@ FINDING = (
         RESOURCES + "test_a_shelf_names_its_documents",
         RESOURCES + "test_a_document_is_its_text_and_says_when_it_is_stale",
     ),
-    promise("3.3-links", "Links appear in reads, short in searches, as counts in lists.", later="docs"),
+    promise(
+        "3.3-links",
+        "Links appear whole in reads, short in searches, as counts in lists.",
+        MAP + "test_a_document_is_read_with_its_links_in_full_and_its_parents",
+        MAP + "test_hits_carry_short_links_when_asked",
+        MAP + "test_lists_carry_counts_when_asked",
+    ),
 )
 
 GUARD = (

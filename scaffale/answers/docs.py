@@ -64,7 +64,7 @@ class DocumentAnswer(NamedTuple):
     heading_path: tuple[str, ...] | None
     subsections: tuple[tuple[str, ...], ...] | None
     matches: tuple[Match, ...] | None
-    links: dict[str, Any]
+    links: dict[str, Any] | None
     warnings: tuple[str, ...]
 
 

@@ -14,7 +14,7 @@ from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, Sec
 from scaffale.indexer import clock, journal
 from scaffale.indexer.database import Migration, Schema, array
 from scaffale.indexer.records import Fingerprint, SectionRow, Source
-from scaffale.model import Count, Document, Passage, Section, Shelf
+from scaffale.model import Document, Passage, Section, Shelf
 from scaffale.text import MAX_BODY_CHARS
 
 if TYPE_CHECKING:
@@ -77,7 +77,20 @@ CREATE INDEX document_tags_by_tag ON document_tags (tag_id);
 CREATE TABLE feature_state (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at TEXT NOT NULL) STRICT, WITHOUT ROWID
 """
 
-SCHEMA = Schema(0x5CAFD0C5, (Migration("001 shelves, documents, sections, tags, sources", _create),))
+
+def _add_map(connection: apsw.Connection) -> None:
+    from scaffale.indexer import atlas
+
+    atlas.create(connection)
+
+
+SCHEMA = Schema(
+    0x5CAFD0C5,
+    (
+        Migration("001 shelves, documents, sections, tags, sources", _create),
+        Migration("002 links of shelves and of documents, verdicts", _add_map),
+    ),
+)
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
@@ -112,23 +125,24 @@ def shelf_name(name: str) -> str:
         raise LimitExceeded(f"the name of a shelf may have {MAX_NAME_CHARS} characters; this one has {len(name)}")
     if not all(character.isprintable() or character in "\u200c\u200d" for character in name):
         raise InvalidParam("the name of a shelf may hold no control or invisible characters")
-    _refuse_secret("name", name)
+    refuse_secret("name", name)
     return name
 
 
-def _described(description: str | None) -> str | None:
-    """What is said of a shelf, as it is kept; `None` when that is nothing."""
+def described(description: str | None) -> str | None:
+    """What is said of a shelf or a tag, as it is kept; `None` when that is nothing."""
     said = storable((description or "").strip())
-    _refuse_secret("description", said)
+    refuse_secret("description", said)
     return said or None
 
 
-def _refuse_secret(what: str, text: str) -> None:
+def refuse_secret(what: str, text: str) -> None:
+    """`SecretDetected` when the text holds one."""
     from scaffale import secrets
 
     for found in secrets.find(text, 1):
         raise SecretDetected(
-            f"the {what} of the shelf looks like a secret ({found.kind}) at characters {found.start}–{found.end};"
+            f"the {what} looks like a secret ({found.kind}) at characters {found.start}–{found.end};"
             " nothing was written. Remove it."
         )
 
@@ -167,12 +181,12 @@ FROM shelves
 def create_shelf(connection: apsw.Connection, name: str, description: str | None = None) -> Shelf:
     """A new, empty shelf. `Conflict` when one bears the name already, in whatever letters."""
     name = shelf_name(name)
-    described = _described(description)
+    said = described(description)
     _refuse_taken(connection, name, 0)
     now = clock.now()
     connection.execute(
         "INSERT INTO shelves (name, name_key, slug, description, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)",
-        (name, name.casefold(), slug(name), described, now, now),
+        (name, name.casefold(), slug(name), said, now, now),
     )
     return shelf(connection, connection.last_insert_rowid())
 
@@ -221,7 +235,7 @@ def update_shelf(
             (name, name.casefold(), slug(name), shelf_id),
         )
     if description is not None:
-        connection.execute("UPDATE shelves SET description = ? WHERE id = ?", (_described(description), shelf_id))
+        connection.execute("UPDATE shelves SET description = ? WHERE id = ?", (described(description), shelf_id))
     connection.execute("UPDATE shelves SET updated_at = ? WHERE id = ?", (clock.now(), shelf_id))
     return shelf(connection, shelf_id)
 
@@ -388,15 +402,6 @@ def tags_of(connection: apsw.Connection, document_ids: Iterable[int]) -> dict[in
         f"SELECT id, {_TAGS_OF} FROM documents WHERE id IN (SELECT value FROM json_each(?))", (array(ids),)
     )
     return dict.fromkeys(ids, ()) | {row[0]: _split(row[1]) for row in rows}
-
-
-def list_tags(connection: apsw.Connection) -> list[Count]:
-    """All tags by name, with the number of documents that bear each."""
-    rows = connection.execute(
-        "SELECT name, count(DISTINCT document_id) FROM tags LEFT JOIN document_tags ON tag_id = id"
-        " GROUP BY id ORDER BY name"
-    )
-    return [Count(*row) for row in rows]
 
 
 def counts(connection: apsw.Connection) -> dict[str, int]:

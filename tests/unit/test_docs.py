@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scaffale import backends
-from scaffale import docs as room
-from scaffale.docs import Docs
+from scaffale import docs as hall
+from scaffale.docs import Docs, room
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, StoreUnreadable
 from scaffale.indexer import journal, markdown
 
@@ -302,7 +302,7 @@ def test_a_document_is_read_whole(guide, folder):
     assert (read.start_line, read.end_line, read.line_count, read.next_start_line) == (1, 15, 15, None)
     assert (read.title, read.file_path, read.freshness) == ("Guide", str(folder / "guide.md"), "same")
     assert read.shelf == {"id": read.shelf_id, "name": "notes", "uri": read.shelf_uri, "parents": []}
-    assert read.links == {"outgoing": [], "incoming_count": 0}
+    assert read.links == {"outgoing": [], "outgoing_count": 0, "incoming_count": 0}
     assert (read.heading_path, read.subsections, read.matches) == (None, None, None)
 
 
@@ -403,12 +403,12 @@ def test_a_literal_that_is_not_there_is_an_empty_answer_with_a_warning(guide):
 
 def test_many_places_are_cut_aloud_and_read_on(open_docs, folder):
     docs = open_docs()
-    write(folder, "a.md", "needle\n\n\n" * (room.MAX_MATCHES + 10))
+    write(folder, "a.md", "needle\n\n\n" * (hall.MAX_MATCHES + 10))
     on_shelf(docs, folder)
     ask = {"document_id": 1, "search_string": "needle", "context_lines": 0}
     first = docs.read_document(**ask)
-    assert len(first.matches) == room.MAX_MATCHES
-    assert first.next_start_line == 3 * room.MAX_MATCHES + 1
+    assert len(first.matches) == hall.MAX_MATCHES
+    assert first.next_start_line == 3 * hall.MAX_MATCHES + 1
     assert any(f"start_line={first.next_start_line}" in warning for warning in first.warnings)
     rest = docs.read_document(**ask, start_line=first.next_start_line)
     assert len(rest.matches) == 10
@@ -416,8 +416,8 @@ def test_many_places_are_cut_aloud_and_read_on(open_docs, folder):
 
 
 def test_a_long_text_is_cut_at_a_line_and_read_on(open_docs, folder, monkeypatch):
-    monkeypatch.setattr(room, "MAX_READ_CHARS", 100)
-    monkeypatch.setattr(room._cut, "__defaults__", (100,))
+    monkeypatch.setattr(hall, "MAX_READ_CHARS", 100)
+    monkeypatch.setattr(hall._cut, "__defaults__", (100,))
     docs = open_docs()
     text = "".join(f"line number {n:04}\n" for n in range(40)) + "x" * 300 + "\nend\n"
     write(folder, "a.md", text)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scaffale.model import DIRECTIONS
 from scaffale.server.mcp import prose
-from scaffale.server.mcp.registry import Hints, Verb, choice, flag, gives, integer, takes, text, texts, tool
+from scaffale.server.mcp.registry import Hints, Verb, choice, flag, gives, integer, number, takes, text, texts, tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,24 +51,26 @@ def _scan(name: str, *, required: tuple[str, ...] = (), optional: tuple[str, ...
     return Verb(_works(name), prose.scan_report, required, optional, bulk=True)
 
 
+_LINKS = ("include_links", "links_limit", "include_parent_context")
+_WORDS = ("relation", "confidence", "label", "rationale")
 NAVIGATION = {
     "search": _quick(
         "search",
         prose.docs_search,
         required=("query",),
-        optional=("shelf", "tags", "tag_match", "include_tags", "limit", "offset", "explain"),
+        optional=("shelf", "tags", "tag_match", "include_tags", "limit", "offset", "explain", *_LINKS),
         listing="results",
     ),
     "read_document": Verb(
         _read,
         prose.document,
         required=("document_id",),
-        optional=("start_line", "end_line", "search_string", "context_lines", "section"),
+        optional=("start_line", "end_line", "search_string", "context_lines", "section", "links_direction", *_LINKS),
     ),
     "list_documents": _quick(
         "list_documents",
         prose.documents,
-        optional=("shelf", "tag", "tagged", "limit", "offset"),
+        optional=("shelf", "tag", "tagged", "limit", "offset", "link_summary", "include_parent_context"),
         listing="documents",
     ),
 }
@@ -85,6 +88,27 @@ MANAGEMENT = {
     "remove_shelf": _quick("remove_shelf", prose.removed, required=("shelf",)),
     "remove_document": _quick("remove_document", prose.removed, required=("document_id",)),
     "feature_status": _quick("feature_status", prose.features),
+    "list_tags": _quick("list_tags", prose.tags, listing="tags"),
+    "create_tag": _quick("create_tag", prose.tag_changed, required=("name",), optional=("description",)),
+    "update_tag": _quick("update_tag", prose.tag_changed, required=("tag",), optional=("new_name", "new_description")),
+    "remove_tag": _quick("remove_tag", prose.tag_changed, required=("tag",)),
+    "set_document_tags": _quick("set_document_tags", prose.tags_set, required=("document_id", "tags")),
+    "bulk_set_document_tags": _quick("bulk_set_document_tags", prose.tags_set, required=("assignments",)),
+    "manage_shelf_links": _quick(
+        "manage_shelf_links",
+        prose.shelf_parents,
+        required=("operation", "shelf"),
+        optional=("parent_shelf", "parent_shelves", "include_children"),
+    ),
+    "manage_document_links": Verb(
+        lambda call: call.halls.docs.manage_document_links(origin="mcp", **call.arguments),
+        prose.document_links,
+        required=("operation",),
+        optional=(
+            "document_id", "source_document_id", "target_document_id", "link_id", *_WORDS, "direction", "links", "limit",
+            "offset",
+        ),
+    ),
 }
 
 DOCS_TOOLS = (
@@ -103,19 +127,24 @@ DOCS_TOOLS = (
             query=text(),
             shelf=text("Name or id of a shelf"),
             tags=texts(),
-            tag_match=choice("all", "any", description="Default all"),
+            tag_match=choice("all", "any", default="all"),
             include_tags=flag(),
             tag=text(),
-            tagged=flag("Only documents with tags, or without"),
-            limit=integer("Default 10", minimum=1),
+            tagged=flag(),
+            limit=integer(minimum=1, default=10),
             offset=integer(minimum=0),
             explain=flag(),
             document_id=integer(minimum=1),
             start_line=integer(minimum=1),
             end_line=integer("Inclusive", minimum=1),
-            search_string=text("Show the lines that hold it"),
-            context_lines=integer("Around search_string; default 10", minimum=0),
+            search_string=text(),
+            context_lines=integer(minimum=0, default=10),
             section=texts("The heading_path of a result"),
+            include_links=flag(),
+            links_limit=integer(minimum=0),
+            links_direction=choice(*DIRECTIONS),
+            link_summary=flag(),
+            include_parent_context=flag(),
         ),
         answers=gives(results=OBJECTS),
         verbs=NAVIGATION,
@@ -126,10 +155,11 @@ DOCS_TOOLS = (
         name="docs_management",
         title="Manage shelves of documents",
         description=(
-            "Index Markdown files and manage shelves; source files are never changed. scan_file (file_path, shelf), "
-            "scan_folder (folder_path, shelf): index into a shelf, made if new; unchanged files are skipped. "
-            "resync_all: again whatever was scanned before. list_shelves. create_shelf (name). update_shelf (shelf). "
-            "remove_shelf (shelf), remove_document (document_id): forget what was indexed. feature_status."
+            "Index Markdown into shelves and curate them; files are never changed. resync_all scans again whatever was "
+            "scanned. remove_*: forget what was indexed. (bulk_)set_document_tags: tags of the dictionary only; "
+            "assignments hold document_id and tags. manage_shelf_links: operation list, set_parents, add_parent, "
+            "remove_parent. manage_document_links: list, add, remove, replace_for_document (links hold "
+            "target_document_id, relation), pin, reject, forget_verdict."
         ),
         hints=MANAGES,
         schema=takes(
@@ -138,15 +168,33 @@ DOCS_TOOLS = (
             shelf=text("Name or id of a shelf"),
             file_path=text(),
             folder_path=text(),
-            recursive=flag("Default true"),
-            ignore=texts("Globs of files to leave out"),
-            respect_gitignore=flag("Default true"),
-            remove_missing=flag("Forget documents whose file is gone; default false"),
-            name=text("Of the new shelf"),
+            recursive=flag(default=True),
+            ignore=texts("Globs"),
+            respect_gitignore=flag(default=True),
+            remove_missing=flag("Forget documents whose file is gone"),
+            name=text(),
             description=text(),
             new_name=text(),
             new_description=text(),
             document_id=integer(minimum=1),
+            tag=text(),
+            tags=texts(),
+            assignments={"type": "array", "items": {"type": "object"}},
+            operation=text(),
+            parent_shelf=text(),
+            parent_shelves=texts(),
+            include_children=flag(),
+            source_document_id=integer(minimum=1),
+            target_document_id=integer(minimum=1),
+            link_id=integer(minimum=1),
+            relation=text(),
+            confidence=number(minimum=0, maximum=1),
+            label=text(),
+            rationale=text(),
+            direction=choice(*DIRECTIONS),
+            links={"type": "array", "items": {"type": "object"}},
+            limit=integer(minimum=1),
+            offset=integer(minimum=0),
         ),
         answers=gives(),
         verbs=MANAGEMENT,

@@ -16,7 +16,7 @@ ADDS = Hints(read_only=False, destructive=False, idempotent=False)
 CHANGES = Hints(read_only=False, destructive=True, idempotent=False)
 RETIRES = Hints(read_only=False, destructive=True, idempotent=True)
 
-PROJECT = {"project_path": text("Project folder (or give project_id)"), "project_id": text()}
+PROJECT = {"project_path": text("Or give project_id"), "project_id": text()}
 MODE = choice("project", "cross_project", default="project")
 BUDGET = integer("Leave out what does not fit", minimum=50)
 STATUS = choice(*STATUSES, "any", default="active")

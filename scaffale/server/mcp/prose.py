@@ -237,6 +237,45 @@ def shelf_changed(answer: Answer) -> str:
     return f"Shelf {shelf.get('name')} [{shelf.get('id')}] {shelf.get('uri')}, {shelf.get('document_count')} documents"
 
 
+def shelf_parents(answer: Answer) -> str:
+    """What stands above a shelf, and below it."""
+    lines = [shelf_changed(answer)]
+    for kind, word in (("parents", "parent"), ("children", "child")):
+        lines += [f"{word}: {each.get('name')} {each.get('uri')}" for each in answer.get(kind, [])]
+    return _lines(lines)
+
+
+def tags(answer: Answer) -> str:
+    """How many there are. The tags themselves are the listing."""
+    return _count(answer, answer.get("tags", []), "tag", "tags")
+
+
+def tag_changed(answer: Answer) -> str:
+    """One tag."""
+    tag = answer.get("tag", {})
+    return f"Tag {tag.get('name')}, {tag.get('document_count')} documents"
+
+
+def tags_set(answer: Answer) -> str:
+    """What each document bears now."""
+    return _lines([f"document {each['document_id']}: {' '.join(each['tags']) or 'no tags'}" for each in answer["documents"]])
+
+
+def document_links(answer: Answer) -> str:
+    """The links, one to a line, from source to target."""
+    links = answer.get("links", [])
+    return _lines([_count(answer, links, "link", "links"), *map(_document_link, links)])
+
+
+def _document_link(link: Answer) -> str:
+    source, target = link.get("source", {}), link.get("target", {})
+    sure = f" {link['confidence']:.2f}" if "confidence" in link else ""
+    verdict = f" ({link['verdict']})" if "verdict" in link else ""
+    line = f"[{link.get('link_id')}] {source.get('title')} [{source.get('id')}] {link.get('relation')}{sure}"
+    line += f" -> {target.get('title')} [{target.get('id')}], {link.get('origin')}{verdict}"
+    return f"{line}: {link['rationale']}" if "rationale" in link else line
+
+
 def removed(answer: Answer) -> str:
     """What was forgotten."""
     what = f"Document {answer['document_id']}" if "document_id" in answer else f"Shelf {answer.get('shelf')}"

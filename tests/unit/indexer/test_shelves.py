@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, SecretDetected
-from scaffale.indexer import documents, shelves
+from scaffale.indexer import dictionary, documents, shelves
 from scaffale.indexer.database import Database
 from scaffale.indexer.documents import Draft, Stored
 from scaffale.indexer.records import Fingerprint, Source
@@ -291,7 +291,7 @@ def test_tags(connection, source):
     first, second = put(connection, source, draft(tags=("b", "a")), draft("/root/b.md"))
     assert shelves.tags_of(connection, [first, second, 99]) == {first: ("a", "b"), second: (), 99: ()}
     shelves.remove_documents(connection, [first])
-    assert shelves.list_tags(connection) == [("a", 0), ("b", 0)]
+    assert dictionary.list_tags(connection) == [("a", None, 0), ("b", None, 0)]
 
 
 # --- the projection ------------------------------------------------------------------------------------------------

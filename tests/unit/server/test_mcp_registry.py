@@ -21,6 +21,7 @@ KEYWORDS = {
     "integer": {"minimum", "maximum"},
     "number": {"minimum", "maximum"},
     "array": {"items", "maxItems"},
+    "object": set(),
 }
 
 

@@ -17,32 +17,26 @@ from scaffale.answers.docs import (
     DocumentAnswer,
     DocumentList,
     Match,
-    Removed,
-    ShelfAnswer,
-    ShelfList,
 )
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError, quoted
-from scaffale.hall import Hall
+from scaffale.docs.curation import Curation
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
 from scaffale.indexer import freshness, journal, outline, shelves
-from scaffale.model import DocumentHit, Filter, Passage, ScanReport, Section
+from scaffale.model import DIRECTIONS, DocumentHit, Filter, ScanReport, Section
 from scaffale.text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    import apsw
-
     from scaffale.indexer import scan
-    from scaffale.indexer.database import Database, Schema
+    from scaffale.indexer.database import Database
     from scaffale.indexer.records import SectionRow
-    from scaffale.indexer.sync import Projection
-    from scaffale.settings import Settings
     from scaffale.snippet import Highlighter
 
     Progress = Callable[[int, int, str], None]
 
 MAX_LIMIT = 100
 SUGGESTED = 5  # at most, where nothing was found
+LINKS = 5  # of one document, in an answer about something else
 MAX_READ_CHARS = 200_000  # of one answer, a longer line whole; the rest is read on from `next_start_line`
 MAX_CONTEXT_LINES = 1_000
 MAX_MATCHES = 50
@@ -52,28 +46,8 @@ COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the backg
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 
 
-class DocsSource:
-    """The docs store, as its projections see it (`sync.Source`). An owner is a document; its sections are passages."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
-    def owners(self, connection: apsw.Connection, after: int, limit: int) -> list[int]:
-        """Document ids above `after`, ascending."""
-        return shelves.owners(connection, after, limit)
-
-    def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
-        """The sections of each document that say something."""
-        return shelves.passages(connection, owners)
-
-
-class Docs(Hall):
+class Docs(Curation):
     """Shelves of documents. Safe to share between threads; `close` lets go of files and threads."""
-
-    name = "docs"
-
-    def __init__(self, settings: Settings, *, background: bool = False) -> None:
-        super().__init__(settings, settings.docs_db_path, settings.docs_lexical_backend, background=background)
 
     # --- finding and reading ---------------------------------------------------------------------------------------
 
@@ -85,11 +59,15 @@ class Docs(Hall):
         tags: Sequence[str] = (),
         tag_match: str = "all",
         include_tags: bool = False,
+        include_links: bool = False,
+        links_limit: int = LINKS,
+        include_parent_context: bool = True,
         limit: int = 10,
         offset: int = 0,
         explain: bool = False,
     ) -> DocsSearch:
-        """The best section of each matching document, best first, each document once."""
+        """The best section of each matching document, best first, each document once. `include_links` adds to each hit
+        its outgoing links, and the parents of its shelf."""
         limit, offset, warnings = _page(limit, offset)
         if tag_match not in ("all", "any"):
             raise InvalidParam("tag_match: must be one of all, any")
@@ -131,6 +109,11 @@ class Docs(Hall):
             )
             look([hit.id for hit in page_.hits if hit.id not in rows])
             suggestions = _hits(page_, rows, {}, explain=explain)
+        if include_links:
+            from scaffale.docs import linked
+
+            with database.read() as connection:
+                results = linked.on_hits(connection, results, max(0, links_limit), parents=include_parent_context)
         return DocsSearch(
             results,
             offset + limit if page.more else None,
@@ -155,8 +138,17 @@ class Docs(Hall):
         search_string: str | None = None,
         context_lines: int = 10,
         section: Sequence[str] | str | None = None,
+        include_links: bool = True,
+        links_direction: str = "outgoing",
+        links_limit: int = LINKS,
+        include_parent_context: bool = True,
     ) -> DocumentAnswer:
-        """The whole text, lines of it, one section, or the surroundings of a literal text. Lines are 1-based, inclusive."""
+        """The whole text, lines of it, one section, or the surroundings of a literal text. Lines are 1-based, inclusive.
+        With it come its outgoing links (`links_direction`: `incoming` or `both`) and the parents of its shelf."""
+        from scaffale.docs import linked
+
+        if links_direction not in DIRECTIONS:
+            raise InvalidParam(f"links_direction: must be one of {', '.join(DIRECTIONS)}")
         store = self._store()
         if store is None:
             raise NotFound(f"no document {document_id}")
@@ -164,6 +156,8 @@ class Docs(Hall):
             document = shelves.document(connection, document_id)
             parts = shelves.sections(connection, document_id)
             print_ = shelves.fingerprint(connection, document_id)
+            links = linked.whole(connection, document_id, links_direction, max(0, links_limit)) if include_links else None
+            parents = linked.context(connection, document.shelf_id) if include_parent_context else None
         fresh = freshness.freshness(print_, document.file_path)
         warnings = []
         if fresh != "same":
@@ -190,12 +184,12 @@ class Docs(Hall):
             warnings.append(f"the text is long: read on with start_line={next_line}")
         return DocumentAnswer(
             document.id, document.title, document.file_path, document.shelf_id, document.shelf_name,
-            {"id": document.shelf_id, "name": document.shelf_name, "uri": document.shelf_uri, "parents": []},
+            {"id": document.shelf_id, "name": document.shelf_name, "uri": document.shelf_uri, "parents": parents},
             document.resource_uri, document.uri, document.shelf_uri, document.tags, fresh, document.indexed_at,
             len(lines), first, last, content, next_line,
             chosen.heading_path if chosen else None,
             outline.below(parts, chosen) if chosen else None,
-            matches, {"outgoing": [], "incoming_count": 0}, tuple(warnings),
+            matches, links, tuple(warnings),
         )  # fmt: skip
 
     def list_documents(
@@ -204,10 +198,12 @@ class Docs(Hall):
         shelf: str | None = None,
         tag: str | None = None,
         tagged: bool | None = None,
+        link_summary: bool = False,
+        include_parent_context: bool = True,
         limit: int = 10,
         offset: int = 0,
     ) -> DocumentList:
-        """Documents by path. `tagged` asks for those with tags, or without."""
+        """Documents by path. `tagged` asks for those with tags, or without; `link_summary` counts links and parents."""
         limit, offset, warnings = _page(limit, offset)
         store = self._with(shelf)
         if store is None:
@@ -223,6 +219,10 @@ class Docs(Hall):
                 offset=offset,
             )
             prints = {each.id: shelves.fingerprint(connection, each.id) for each in documents}
+            if link_summary:
+                from scaffale.docs import linked
+
+                documents = linked.on_list(connection, documents, parents=include_parent_context)
         fresh = [each._replace(freshness=freshness.freshness(prints[each.id], each.file_path)) for each in documents]
         next_offset = offset + limit if total > offset + limit else None
         return DocumentList(tuple(fresh), total, next_offset, warnings, home.name if home else None)
@@ -320,48 +320,7 @@ class Docs(Hall):
                 with suppress(ScaffaleError):  # an idle moment will do
                     database.checkpoint()
 
-    # --- shelves ---------------------------------------------------------------------------------------------------
-
-    def list_shelves(self) -> ShelfList:
-        """All shelves by name."""
-        store = self._store()
-        if store is None:
-            return ShelfList((), ())
-        with store[0].read() as connection:
-            return ShelfList(tuple(shelves.list_shelves(connection)), ())
-
-    def create_shelf(self, *, name: str, description: str | None = None) -> ShelfAnswer:
-        """A new, empty shelf."""
-        with self._open()[0].write() as connection:
-            return ShelfAnswer(shelves.create_shelf(connection, name, description), ())
-
-    def update_shelf(
-        self, *, shelf: str, new_name: str | None = None, new_description: str | None = None
-    ) -> ShelfAnswer:
-        """Rename or describe a shelf."""
-        if new_name is None and new_description is None:
-            raise InvalidParam("update_shelf: give new_name or new_description")
-        with self._existing()[0].write() as connection:
-            found = shelves.shelf(connection, shelf)
-            return ShelfAnswer(shelves.update_shelf(connection, found.id, name=new_name, description=new_description), ())
-
-    def remove_shelf(self, *, shelf: str) -> Removed:
-        """Forget a shelf and its documents."""
-        database, projection = self._existing()
-        with database.write() as connection:
-            found = shelves.shelf(connection, shelf)
-            removed = shelves.remove_shelf(connection, found.id)
-        projection.catch_up()
-        return Removed(found.name, None, removed, ())
-
-    def remove_document(self, *, document_id: int) -> Removed:
-        """Forget one document."""
-        database, projection = self._existing()
-        with database.write() as connection:
-            document = shelves.document(connection, document_id)
-            shelves.remove_documents(connection, [document_id])
-        projection.nudge()
-        return Removed(document.shelf_name, document_id, 1, ())
+    # --- what there is ---------------------------------------------------------------------------------------------
 
     def feature_status(self) -> DocsStatus:
         """What there is. Creates nothing."""
@@ -389,27 +348,6 @@ class Docs(Hall):
             store[0].wal_bytes() if store else 0,
             tuple(warnings),
         )
-
-    # --- the store -------------------------------------------------------------------------------------------------
-
-    def _schema(self) -> Schema:
-        return shelves.SCHEMA
-
-    def _source(self, database: Database) -> DocsSource:
-        return DocsSource(database)
-
-    def _with(self, shelf: str | None) -> tuple[Database, Projection] | None:
-        """As `_store`; but while nothing was ever scanned a named `shelf` is `NotFound`."""
-        store = self._store()
-        if store is None and shelf is not None:
-            raise NotFound(f"no shelf {quoted(shelf)!r}; none exists yet")
-        return store
-
-    def _existing(self) -> tuple[Database, Projection]:
-        store = self._store()
-        if store is None:
-            raise NotFound("there are no shelves yet")
-        return store
 
     @staticmethod
     def _filter(

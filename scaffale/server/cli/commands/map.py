@@ -1,0 +1,201 @@
+"""Commands on the map of documents: parents of shelves, tags, links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scaffale.model import DIRECTIONS, DOCUMENT_RELATIONS
+from scaffale.server.cli.commands import DONE, shared
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scaffale.server.cli.output import Output
+
+    Arguments = argparse.Namespace
+
+
+# --- parents of shelves ----------------------------------------------------------------------------------------------
+
+
+def parents_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shelf")
+    change = parser.add_mutually_exclusive_group()
+    change.add_argument("--add", metavar="SHELF", help="one more parent")
+    change.add_argument("--remove", metavar="SHELF", help="no parent any more")
+    change.add_argument("--set", nargs="*", metavar="SHELF", help="these parents and no others")
+
+
+def parents(arguments: Arguments, output: Output) -> int:
+    change: dict[str, Any] = {"operation": "list"}
+    if arguments.add:
+        change = {"operation": "add_parent", "parent_shelf": arguments.add}
+    elif arguments.remove:
+        change = {"operation": "remove_parent", "parent_shelf": arguments.remove}
+    elif arguments.set is not None:
+        change = {"operation": "set_parents", "parent_shelves": arguments.set}
+    with shared.open_docs() as docs:
+        answer = docs.manage_shelf_links(shelf=arguments.shelf, include_children=True, **change)
+    rows = [("parent", each) for each in answer.parents] + [("child", each) for each in answer.children or ()]
+    output.answer(
+        answer,
+        lambda _: output.table(("", "shelf", "distance", "uri"), [(kind, s.name, s.depth, s.uri) for kind, s in rows]),
+    )
+    return DONE
+
+
+# --- tags ------------------------------------------------------------------------------------------------------------
+
+
+def tag_list(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        output.answer(
+            docs.list_tags(),
+            lambda answer: output.table(
+                ("tag", "documents", "description"), [(t.name, t.document_count, t.description) for t in answer.tags]
+            ),
+        )
+    return DONE
+
+
+def tag_create_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name")
+    parser.add_argument("--description")
+
+
+def tag_create(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        _show_tag(docs.create_tag(name=arguments.name, description=arguments.description), output)
+    return DONE
+
+
+def tag_update_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tag")
+    parser.add_argument("--name", help="the new name")
+    parser.add_argument("--description", help="the new description; an empty one removes it")
+
+
+def tag_update(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        answer = docs.update_tag(tag=arguments.tag, new_name=arguments.name, new_description=arguments.description)
+        _show_tag(answer, output)
+    return DONE
+
+
+def tag_remove_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tag")
+
+
+def tag_remove(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        _show_tag(docs.remove_tag(tag=arguments.tag), output)
+    return DONE
+
+
+def tag_set_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("document")
+    parser.add_argument("tags", nargs="*", help="tags of the dictionary; none takes all that people gave")
+
+
+def tag_set(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        answer = docs.set_document_tags(document_id=shared.document_id(arguments.document), tags=arguments.tags)
+        output.answer(answer, lambda made: output.line(" ".join(made.documents[0].tags) or "no tags"))
+    return DONE
+
+
+def _show_tag(answer: Any, output: Output) -> None:  # noqa: ANN401  (answers.atlas.TagAnswer)
+    output.answer(answer, lambda made: output.line(f"{made.tag.name}\t{made.tag.document_count}"))
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def link_list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("document")
+    parser.add_argument("--direction", default="outgoing", choices=DIRECTIONS)
+    shared.page_arguments(parser, 50)
+
+
+def link_list(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        answer = docs.manage_document_links(
+            operation="list",
+            origin="manual",
+            document_id=shared.document_id(arguments.document),
+            direction=arguments.direction,
+            limit=arguments.limit,
+            offset=arguments.offset,
+        )
+    _show_links(answer, output)
+    return DONE
+
+
+def link_add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", help="the document that the link is in")
+    parser.add_argument("target", help="the document that it leads to")
+    parser.add_argument("--relation", default="related_to", choices=DOCUMENT_RELATIONS)
+    parser.add_argument("--confidence", type=float, help="between 0 and 1")
+    parser.add_argument("--label")
+    parser.add_argument("--rationale", help="why the two belong together")
+
+
+def link_add(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        answer = docs.manage_document_links(
+            operation="add",
+            origin="manual",
+            source_document_id=shared.document_id(arguments.source),
+            target_document_id=shared.document_id(arguments.target),
+            relation=arguments.relation,
+            confidence=arguments.confidence,
+            label=arguments.label,
+            rationale=arguments.rationale,
+        )
+    _show_links(answer, output)
+    return DONE
+
+
+def link_remove_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("link", type=int)
+
+
+def link_remove(arguments: Arguments, output: Output) -> int:
+    return _on_link("remove", arguments, output)
+
+
+def link_pin_arguments(parser: argparse.ArgumentParser) -> None:
+    link_remove_arguments(parser)
+
+
+def link_pin(arguments: Arguments, output: Output) -> int:
+    return _on_link("pin", arguments, output)
+
+
+def link_reject_arguments(parser: argparse.ArgumentParser) -> None:
+    link_remove_arguments(parser)
+    parser.add_argument("--undo", action="store_true", help="take the word back, that of a pin too")
+
+
+def link_reject(arguments: Arguments, output: Output) -> int:
+    return _on_link("forget_verdict" if arguments.undo else "reject", arguments, output)
+
+
+def _on_link(operation: str, arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        answer = docs.manage_document_links(operation=operation, origin="manual", link_id=arguments.link)
+    _show_links(answer, output)
+    return DONE
+
+
+def _show_links(answer: Any, output: Output) -> None:  # noqa: ANN401  (answers.atlas.LinkList)
+    output.answer(
+        answer,
+        lambda found: output.table(
+            ("link", "from", "relation", "to", "confidence", "origin", "verdict", "rationale"),
+            [
+                (e.link_id, e.source.title, e.relation, e.target.title, e.confidence, e.origin, e.verdict, e.rationale)
+                for e in found.links
+            ],
+        ),
+    )
