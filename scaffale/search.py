@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scaffale.errors import InvalidParam
 from scaffale.model import Filter, Hit
 from scaffale.ranking import closeness, spelling
-from scaffale.ranking.order import ordered, rounded
+from scaffale.ranking.order import ordered, rounded, sort_key
 from scaffale.snippet import Highlighter, marked
 from scaffale.text import Query, Term, fold, literally, normalise, plain, plainly, slug, words
 
@@ -171,7 +171,7 @@ class _Closely:
             known = {hit.id for hit in found.hits}
             holding = self._holding([hit for hit in others if hit.id not in known], query.operators)
             added = [hit for hit in others if hit.id in holding]
-            found = found._replace(hits=[*found.hits, *added], total=found.total + len(added))
+            found = found._replace(hits=sorted([*found.hits, *added], key=sort_key), total=found.total + len(added))
         return answer, found
 
     def ordered(self, hits: Sequence[Hit], k: int) -> list[Hit]:
@@ -189,7 +189,7 @@ class _Closely:
             named = any(literally(name, literal) for name in seen.names for literal in self._query.literals)
             share = 1.0 if named else max(self._side_by_side(name, pairs) for name in seen.names)
             held[id] = max(held.get(id, 0.0), 2 * closeness.LITERAL * share)
-        return self._raised(hits, "literal", held)
+        return sorted(self._raised(hits, "literal", held), key=sort_key)
 
     def _side_by_side(self, name: str, pairs: Mapping[tuple[str, str], closeness.Pair]) -> float:
         """The share of the question's pairs of words that stand side by side in the name."""
@@ -199,14 +199,15 @@ class _Closely:
         return len(found) / len(set(pairs.values()))
 
     def in_company(self, hits: list[Hit], places: Places) -> list[Hit]:
-        """The hits, the best of them with what those of their place say for them. They are an engine's best and all that
-        tie with the last, so that no order among equals decides."""
-        scores = {hit.id: hit.score for hit in hits}
-        if len(scores) > COMPANY:
-            last = sorted(scores.values(), reverse=True)[COMPANY - 1]
-            scores = {id: score for id, score in scores.items() if score >= last}
-        if not 1 < len(scores) <= 2 * COMPANY:  # very many tie: there is nothing to tell them apart by
+        """The hits, best first, with what those of their place say for the best of them. They are an engine's best and all
+        that tie with the last, so that no order among equals decides."""
+        count = len(hits)
+        if count > COMPANY:
+            last = hits[COMPANY - 1].score
+            count = next((rank for rank in range(COMPANY, count) if hits[rank].score < last), count)
+        if not 1 < count <= 2 * COMPANY:  # very many tie: there is nothing to tell them apart by
             return hits
+        scores = {hit.id: hit.score for hit in hits[:count]}
         where = places(list(scores))
         if len(set(where.values())) < 2:
             return hits
@@ -233,8 +234,10 @@ class _Closely:
                 (title, *_), text, _ = seen[hit.id]
                 if pairs:
                     beside[hit.id] = weight * closeness.side_by_side(self.highlighter.matches(text), pairs, text)
-                held = sum(weighs for stems, weighs in words if self._is_inside(stems[0], title))
-                inside[hit.id] = closeness.IN_TITLE_WORD * held
+                folded = fold(title)
+                held = [(stems[0], weighs) for stems, weighs in words if stems[0] in folded]
+                if held:
+                    inside[hit.id] = closeness.IN_TITLE_WORD * self._inside(held, title)
         raised = self._raised(self._raised(first, "side_by_side", beside), "in_title_word", inside)
         return [*self.ordered(raised, CLOSE), *hits[CLOSE:]]
 
@@ -253,11 +256,10 @@ class _Closely:
             if one != other
         }
 
-    def _is_inside(self, stem: str, title: str) -> bool:
-        """Whether a word of the title holds the stem without being a form of it."""
-        if len(stem) < closeness.INSIDE_AT_LEAST or stem not in fold(title):
-            return False
-        return stem not in self._stems_of(normalise(title))
+    def _inside(self, held: Sequence[tuple[str, float]], title: str) -> float:
+        """What the stems weigh that a word of the title holds without being a form of them."""
+        own = self._stems_of(normalise(title))
+        return sum(weighs for stem, weighs in held if len(stem) >= closeness.INSIDE_AT_LEAST and stem not in own)
 
     def _holding(self, hits: Sequence[Hit], literals: Sequence[str]) -> set[int]:
         return {

@@ -290,13 +290,18 @@ def _is_literal(chunks: list[_Chunk]) -> bool:
     written = [chunk.written for chunk in chunks if has_word(chunk.written)]
     if len(written) <= 1:
         return True
-    capitals = sum(len(run) > 1 and run.isupper() for word in written for run in _LETTERS.findall(word))
-    return len(written) <= MAX_LITERAL_WORDS and (capitals > 1 or any(map(_is_no_prose, written)))
+    if len(written) > MAX_LITERAL_WORDS:
+        return False
+    raised = [word for word in written if not word.islower()]
+    capitals = sum(len(run) > 1 and run.isupper() for word in raised for run in _LETTERS.findall(word))
+    return capitals > 1 or any(map(_is_no_prose, written))
 
 
 def _is_no_prose(word: str) -> bool:
     """A flag, a number, a call, what a message begins with (`panic:`), or a word of a script that no engine stems. Names in
     camelCase and with `::` or `/` do not count: titles of pages are made of them."""
+    if word.isascii() and word.isalpha():
+        return False
     core = _core(word)
     return (
         word[0] == "-"
@@ -304,7 +309,7 @@ def _is_no_prose(word: str) -> bool:
         or (word[:-1].islower() and word[:-1].isalpha() and word[-1] == ":")
         or _NUMBER.fullmatch(core) is not None
         or _CALL.match(word) is not None
-        or any(character > _LATIN for character in core)
+        or max(core, default="") > _LATIN
     )
 
 

@@ -271,12 +271,13 @@ def ids(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[obj
     return {rid: (id,) for rid, id in found}
 
 
-def places(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """Number → project and scope."""
+def places(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, str]:
+    """Number → project and scope, as one text."""
     found = connection.execute(
-        "SELECT rid, project_id, scope FROM memory_entries WHERE rid IN (SELECT value FROM json_each(?))", (array(rids),)
+        "SELECT rid, project_id || char(31) || scope FROM memory_entries WHERE rid IN (SELECT value FROM json_each(?))",
+        (array(rids),),
     )
-    return {rid: (project, scope) for rid, project, scope in found}
+    return dict(found)
 
 
 def listing(connection: apsw.Connection, filter: EntryFilter, limit: int, offset: int) -> tuple[list[Row], int]:

@@ -174,7 +174,7 @@ class Finding(Reading):
             found.update(new)
             return {rid: _seen(entry) for rid, entry in new.items()}
 
-        def places(rids: list[int]) -> dict[int, tuple[str, str]]:
+        def places(rids: list[int]) -> dict[int, str]:
             with database.read() as connection:
                 return entries.places(connection, rids)
 

@@ -53,13 +53,13 @@ def side_by_side(found: Sequence[tuple[int, int, str]], pairs: Mapping[tuple[str
 
 
 def company(scores: Mapping[int, float], places: Mapping[int, object]) -> dict[int, float]:
-    """What each thing gains from those of its place, itself among them: a place that holds much of what is asked for is
-    likely to be the one that is meant."""
-    by_place: dict[object, list[float]] = {}
+    """What each thing, best first, gains from those of its place, itself among them: a place that holds much of what is
+    asked for is likely to be the one that is meant."""
+    gains: dict[object, float] = {}
+    weights: dict[object, float] = {}
     for number, score in scores.items():
-        by_place.setdefault(places.get(number), []).append(score)
-    gains = {
-        place: sum(COMPANY * 0.5**rank * score for rank, score in enumerate(sorted(held, reverse=True)))
-        for place, held in by_place.items()
-    }
+        place = places.get(number)
+        weight = weights.get(place, COMPANY)
+        gains[place] = gains.get(place, 0.0) + weight * score
+        weights[place] = weight / 2
     return {number: gains[places.get(number)] for number in scores}
