@@ -189,54 +189,6 @@ class Count(NamedTuple):
 # --- documents -----------------------------------------------------------------------------------------------------
 
 
-class ShelfRef(NamedTuple):
-    """A shelf as the end of a link. `depth` is 1 for a parent, 2 for its parents, and so on."""
-
-    id: int
-    name: str
-    uri: str
-    relation: str = "parent"
-    depth: int = 1
-
-
-class DocumentRef(NamedTuple):
-    """A document as the end of a link."""
-
-    id: int
-    title: str
-    file_path: str
-    shelf_id: int
-    shelf_name: str
-    resource_uri: str
-    shelf_uri: str
-
-
-class DocumentLink(NamedTuple):
-    """A link as stored, with both ends. `verdict` is what a person said of it."""
-
-    link_id: int
-    relation: str
-    label: str | None
-    confidence: float | None
-    score: float | None
-    origin: str
-    rationale: str | None
-    heuristic_version: str | None
-    created_at: str
-    updated_at: str
-    source: DocumentRef
-    target: DocumentRef
-    verdict: str | None = None
-
-
-class Tag(NamedTuple):
-    """A word of the dictionary that documents may bear."""
-
-    name: str
-    description: str | None
-    document_count: int
-
-
 class Shelf(NamedTuple):
     """A named set of documents. `uri` is `docs://shelf/{id}-{slug}`."""
 

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from scaffale.answers.atlas import LinkList, ShelfParents, TagAnswer, TagList, TagsSet
+    from scaffale.answers.atlas import LinkList, ShelfParents, Tag, TagAnswer, TagList, TagsSet
     from scaffale.indexer.atlas import Draft
-    from scaffale.model import Tag
 
 T = TypeVar("T")
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from scaffale.model import Document, DocumentHit, DocumentLink, DocumentRef
+    from scaffale.answers.atlas import DocumentLink, DocumentRef
+    from scaffale.model import Document, DocumentHit
 
 TOP_RELATIONS = 3
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scaffale.answers.atlas import DocumentLink, DocumentRef, ShelfRef
 from scaffale.errors import Conflict, InvalidParam, NotFound
 from scaffale.indexer import clock
 from scaffale.indexer.database import array
 from scaffale.indexer.shelves import document, document_uri, shelf_uri
-from scaffale.model import DOCUMENT_RELATIONS, DocumentLink, DocumentRef, ShelfRef
+from scaffale.model import DOCUMENT_RELATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from scaffale.answers.atlas import Tag
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, quoted
 from scaffale.indexer import clock, journal, shelves
 from scaffale.indexer.documents import MAX_TAG_CHARS
 from scaffale.indexer.shelves import described, refuse_secret, tag_name
-from scaffale.model import Tag
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
