@@ -384,6 +384,8 @@ def _object(rest: str) -> tuple[str | None, str, str]:
     if ahead:
         at = ahead.end()
         at += len(rest[at:]) - len(rest[at:].lstrip(" ,"))
+    where = wording.IN_MEMORY.match(rest, at)
+    at = where.end() if where else at
     found = wording.OBJECT.match(rest, at)
     if found and not (found["clause"] == "that" and _ends(rest[found.end() :])):
         return found.lastgroup, found[0], rest[found.end() :]

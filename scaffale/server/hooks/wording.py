@@ -48,7 +48,7 @@ _LATER = (
     r"|subsequent|coming)"
     r" (?:times?|sessions?|conversations?|chats?|tasks?|reference|interactions?|work|prs?|runs?)\b"
     r"|(?:for|throughout) the (?:rest of (?:the|this|our)|whole|entire) project\b"
-    r"|(?:for|in) (?:the )?future\b|for good\b|next time (?:we|you|i)\b|(?:from (?:now|here|this point) on|going forward|"
+    r"|(?:for|in) (?:the )?future\b|for (?:good|later)\b|next time (?:we|you|i)\b|(?:from (?:now|here|this point) on|going forward|"
     r"moving forward|henceforth)\b"
     r"|(?:per|ne)\s?(?:la|le|il|i|lla|lle) (?:prossim[aeio]|futur[aeio]|successiv[aeio]) "
     r"(?:volt[ae]|session[ei]|conversazion[ei]|chat|attivita|lavori|task)\b"
@@ -158,6 +158,7 @@ OBJECT = Lazy(
     r"|(?P<habit>(?:to (?:always|never|only)|(?:always|never) to|not to ever|di (?:non )?(?:[\w']+ ){0,2}(?:sempre|mai))\b)"
     r"|(?P<mine>(?:my|our|il mio|la mia|i miei|le mie|il nostro|la nostra|i nostri|le nostre)\b)"
 )
+IN_MEMORY = Lazy(rf"(?:in|into|to|a|nella|alla|tra gli) (?:{_MEMORY})\s+(?=(?:that|che)\b)")
 THIS = Lazy(rf"(?:(?:of|di|down) )?(?:{_THIS})\b")
 NAMED = Lazy(
     r"(?:(?:of|di|down) )?(?P<which>the following|this|these|that|those|the|an?|quest[aoei] |quest'|(?:il|la|i|le) seguent[ei]|"
@@ -197,8 +198,7 @@ UPDATE_MEMORY = Lazy(rf"\s*(?:{_MEMORY})\s*(?:[:,.!]|$|(?:with|con|that|che|to s
 A_MEMORY = Lazy(
     r"\s*(?:an?|new|this as a|una?|another)\s+(?:new |project |persistent |long-term |permanent )?(?:memory|memoria"
     r"|voce di memoria)"
-    r"(?:\s+(?:entry|note|record|item|voce|nota))?\s*(?::|(?:that|saying|noting|stating|about (?:this|how|the fact|our"
-    r"|my)|che)\b)"
+    r"(?:\s+(?:entry|note|record|item|voce|nota))?\s*(?::|(?:that|saying|noting|stating|about|su|che)\b)"
 )
 RULE_BEFORE = Lazy(
     r"(?:^|[.!?\n]\s*)(?:please |per favore )?(?:(?:always|never|don't ever|do not ever|sempre|mai)\b"
