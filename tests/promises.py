@@ -1713,6 +1713,7 @@ SETTLED = (
         "Proposals lie outside search until a person accepts the very text that was shown.",
         PROPOSING + "test_what_waits_is_found_by_nothing",
         PROPOSING + "test_a_person_accepts_the_very_text_that_was_shown",
+        TOGETHER + "test_a_person_accepts_a_proposal_on_a_terminal_by_typing_the_code_of_its_text",
         PROPOSING + "test_what_is_declined_is_gone_down_to_the_bytes",
         PROPOSING + "test_a_concept_is_not_accepted_here",
     ),
