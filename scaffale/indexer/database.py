@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 BUSY_TIMEOUT_MS = 30_000
+CHECKPOINT_SECONDS = 5.0  # how long another checkpoint is waited for
 WAL_LIMIT_BYTES = 32 * 1024 * 1024
 
 _WRITING = (
@@ -151,11 +153,15 @@ class Database:
                 connection.execute("VACUUM")
             except (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.ReadOnlyError):
                 return False
-            try:
-                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            except apsw.BusyError:
-                return False
-        return self.wal_bytes() == 0
+            until = time.monotonic() + CHECKPOINT_SECONDS
+            while True:
+                try:
+                    connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                    return True
+                except apsw.BusyError:  # somebody else is at a checkpoint: SQLite does not wait for that
+                    if time.monotonic() > until:
+                        return False
+                    time.sleep(0.05)
 
     def copy(self, path: str) -> None:
         """Write the store as it is at this moment to a new file, compact; this one is only read."""
