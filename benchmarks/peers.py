@@ -146,8 +146,8 @@ for folder, _, names in os.walk(notes):
 print(json.dumps(cpu), flush=True)
 for line in sys.stdin:
     start = time.process_time()
-    paths = search(json.loads(line))
-    print(json.dumps([paths, time.process_time() - start]), flush=True)
+    best = search(json.loads(line))
+    print(json.dumps([best, time.process_time() - start]), flush=True)
 """
 _BM25S = """
 import bm25s, Stemmer
@@ -160,8 +160,8 @@ cpu = time.process_time() - start
 index.save(os.path.join(home, "bm25s"))
 def search(query):
     asked = bm25s.tokenize(query, stopwords="en", stemmer=stemmer, show_progress=False)
-    found, _ = index.retrieve(asked, k=min(10, len(paths)), show_progress=False)
-    return [paths[each] for each in found[0]]
+    found, scores = index.retrieve(asked, k=min(10, len(paths)), show_progress=False)
+    return [paths[each] for each, score in zip(found[0], scores[0]) if score > 0]
 """
 _TXTAI = """
 from txtai import Embeddings
@@ -192,8 +192,7 @@ def _library(code: str, module: str) -> Callable[[Place], Indexed]:
             raise Absent(f"no module {module} in {', '.join(place.pythons)}")
         child = subprocess.Popen(
             [python, "-c", _LIBRARY % code, place.notes, place.home],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=place.environ,
-            cwd=place.home,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=place.environ, cwd=place.home,
         )  # fmt: skip
         said = _said(child)
 
@@ -218,7 +217,8 @@ def _said(child: subprocess.Popen[str]) -> Iterator[object]:
 
 
 def _imports(python: str, module: str, place: Place) -> bool:
-    tried = subprocess.run([python, "-c", f"import {module}"], check=False, capture_output=True, env=place.environ)
+    command = [python, "-c", f"import {module}"]
+    tried = subprocess.run(command, check=False, capture_output=True, env=place.environ, cwd=place.home)
     return tried.returncode == 0
 
 
@@ -309,7 +309,7 @@ def server_memory(place: Place) -> Indexed:
 FACES: dict[str, dict[str, Callable[[Place], Indexed]]] = {
     "command line": {"scaffale": scaffale_command, "qmd": qmd, "basic-memory": basic_memory},
     "library": {
-        "scaffale": _library(_SCAFFALE, "scaffale"),
+        "scaffale": _library(_SCAFFALE, "scaffale.docs"),
         "bm25s": _library(_BM25S, "bm25s"),
         "txtai": _library(_TXTAI, "txtai"),
     },
@@ -324,12 +324,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--queries", default=os.path.join(SAMPLES, "en.jsonl"), help="queries with their documents")
     parser.add_argument("--bin", action="append", default=[], help="a folder with programs of peers; repeatable")
     parser.add_argument("--python", action="append", default=[], help="an interpreter with libraries of peers; repeatable")
+    parser.add_argument("--face", choices=FACES, action="append", help="only this face; repeatable")
     said = parser.parse_args(arguments)
     asked = [(each.query, set(each.expected)) for each in read(said.queries)]
     path = os.pathsep.join([*map(os.path.abspath, said.bin), os.environ["PATH"]])
     pythons = tuple(map(os.path.abspath, [*said.python, sys.executable]))
     print(f"{len(asked)} queries over {said.folder}")
-    for face, tools in FACES.items():
+    for face in said.face or FACES:
+        tools = FACES[face]
         print(f"\n{face:<14} {'index':>10} {'search':>10} {'size':>9} {'tokens':>7} {'top 3':>6} {'top 10':>6}")
         for name, indexed in tools.items():
             with tempfile.TemporaryDirectory(prefix="scaffale-peers-") as home:
