@@ -22,6 +22,7 @@ REDACTED = frozenset(
     "content summary query text document title body note notes data payload file file_content markdown search_string"
     " instructions excerpt snippet message rationale".split()
 )  # fmt: skip
+LONG_NAME = 40  # no parameter of ours is called so long
 KEPT_CHARS = 200
 KEPT_ITEMS = 50
 KEPT_DEPTH = 6
@@ -182,10 +183,12 @@ class _Redaction:
             if len(kept) >= KEPT_ITEMS:
                 kept["more"] = len(values) - KEPT_ITEMS
                 break
+            named = len(name) < LONG_NAME and name.islower() and name.replace("_", "").isalpha()  # no secret looks like it
+            key = name if named else self._kept(name)
             if value is not None and name.lower() in REDACTED:
-                kept[self._kept(name)] = self._redacted(name, value, depth)
+                kept[key] = self._redacted(name, value, depth)
             else:
-                kept[self._kept(name)] = self._value(value, depth)
+                kept[key] = self._value(value, depth)
         return kept
 
     def _value(self, value: object, depth: int) -> object:
