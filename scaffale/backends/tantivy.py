@@ -342,7 +342,8 @@ class TantivyWriter:
                 for facet in facets:
                     document.add_text("facet", facet)
                 for field, text in fields(title, heading, body, labels).items():
-                    document.add_text(field, text)
+                    if text:
+                        document.add_text(field, text)
                 self._writer.add_document(document)
 
     def commit(self, upto: Watermark) -> None:
