@@ -349,6 +349,8 @@ def _uncovered(text: str) -> tuple[str, list[int]]:
 
 
 _RUN = _Pattern(r"[A-Za-z0-9+/_-]{24,}")
+_CODES = bytes(ord("a") if chr(byte) in _ALNUM or byte in b"+/_-" else ord(" ") for byte in range(256))
+_LONG_CODE = b"a" * _ENCODED_WORD
 
 
 def _is_encoded(run: str) -> bool:
@@ -358,12 +360,20 @@ def _is_encoded(run: str) -> bool:
 
 def _encoded(text: str) -> Iterator[Finding]:
     """Secrets in base64. The run that holds them is the finding."""
-    for word in {word for word in text.split() if len(word) >= _ENCODED_WORD}:
-        for run in _RUN.findall(word):
-            inside = find(plain, 1) if (plain := _decoded(run)) else None
-            if inside:
-                for at in _places(text, run):
-                    yield Finding(inside[0].kind, 1, at, at + len(run))
+    data = text.encode("utf-8", "surrogatepass")
+    shape = data.translate(_CODES)
+    runs: dict[bytes, None] = {}
+    at = shape.find(_LONG_CODE)
+    while at >= 0:
+        end = shape.find(b" ", at)
+        end = end if end >= 0 else len(data)
+        runs[data[at:end]] = None
+        at = shape.find(_LONG_CODE, end)
+    for run in map(bytes.decode, runs):
+        inside = find(plain, 1) if _is_encoded(run) and (plain := _decoded(run)) else None
+        if inside:
+            for at in _places(text, run):
+                yield Finding(inside[0].kind, 1, at, at + len(run))
 
 
 def _decoded(run: str) -> str | None:
