@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scaffale.answers.docs import Removed, ShelfAnswer, ShelfList
 from scaffale.docs.room import Room
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
 from scaffale.indexer import shelves
 from scaffale.model import DIRECTIONS, DOCUMENT_RELATIONS
 
@@ -209,7 +209,7 @@ class Curation(Room):
                 shelves.document(connection, source)
                 wanted = _needed(operation, "links", links)
                 atlas.remove_links(connection, source, origin)
-                drafts = [_link(source, each.get("target_document_id"), origin, each) for each in wanted]
+                drafts = [_listed(number, source, origin, each) for number, each in enumerate(wanted)]
                 made = [atlas.link(connection, atlas.add_link(connection, draft)) for draft in drafts]
             elif operation == "remove":
                 made = [atlas.remove_link(connection, _needed(operation, "link_id", link_id))]
@@ -238,12 +238,29 @@ def _needed(operation: str, name: str, value: T | None) -> T:
 
 def _assignment(number: int, said: dict[str, Any]) -> tuple[int, Sequence[str]]:
     """The document and its tags, as an item of `assignments` names them."""
+    _no_strangers(f"assignments[{number}]", said, ("document_id", "tags"))
     document_id, names = said.get("document_id"), said.get("tags")
     fits = isinstance(names, list | tuple) and all(isinstance(name, str) for name in names)
     if not isinstance(document_id, int) or isinstance(document_id, bool) or not fits:
         raise InvalidParam(f"assignments[{number}]: give document_id, a number, and tags, an array of strings")
     assert names is not None
     return document_id, names
+
+
+def _no_strangers(where: str, said: dict[str, Any], known: Sequence[str]) -> None:
+    """What nobody would look at is refused, not passed over."""
+    if any(name not in known for name in said):
+        raise InvalidParam(f"{where}: takes {', '.join(known)} and nothing else")
+
+
+def _listed(number: int, source: int, origin: str, said: dict[str, Any]) -> Draft:
+    """A link as an item of `links` describes it."""
+    where = f"links[{number}]"
+    _no_strangers(where, said, ("target_document_id", "relation", "confidence", "label", "rationale"))
+    try:
+        return _link(source, said.get("target_document_id"), origin, said)
+    except ScaffaleError as error:
+        raise type(error)(f"{where}.{error.detail}") from None
 
 
 def _link(source: int, target: object, origin: str, said: dict[str, Any]) -> Draft:

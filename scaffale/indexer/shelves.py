@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import apsw
 
 MAX_NAME_CHARS = 200
+MAX_DESCRIPTION_CHARS = 2_000
 MAX_ID = 2**63 - 1
 _BETWEEN = " \u203a "  # headings of a path, for people
 
@@ -130,8 +131,10 @@ def shelf_name(name: str) -> str:
 
 
 def described(description: str | None) -> str | None:
-    """What is said of a shelf or a tag, as it is kept; `None` when that is nothing."""
+    """What is said of a shelf or a tag, as it is kept; `None` when that is nothing. Every list shows it: it is short."""
     said = storable((description or "").strip())
+    if len(said) > MAX_DESCRIPTION_CHARS:
+        raise LimitExceeded(f"a description may have {MAX_DESCRIPTION_CHARS} characters; this one has {len(said)}")
     refuse_secret("description", said)
     return said or None
 

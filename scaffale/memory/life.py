@@ -10,7 +10,7 @@ from scaffale.errors import Conflict, InvalidParam, ScaffaleError
 from scaffale.indexer import clock, entries, projects
 from scaffale.memory.finding import Finding
 from scaffale.memory.room import no_entry, one_of
-from scaffale.model import CONCEPT
+from scaffale.model import CONCEPT, EntryDraft
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     from scaffale.indexer.entries import Row
     from scaffale.indexer.projects import Resolved
     from scaffale.indexer.sync import Projection
+    from scaffale.model import Entry
 
 
 PURGE = "its bytes leave the files with the next maintenance (scaffale maintain, or memory_rebuild_index)"
+_OF_A_DUPLICATE = (
+    "topic", "title", "summary", "source_type", "source_ref", "source_path", "source_uri", "tags", "importance", "confidence",
+)  # fmt: skip
 _BESIDES = ("content_sha256", "invalidated_at", "invalidation_reason")  # change along with something else
 
 
@@ -73,7 +77,11 @@ class Life(Finding):
                     entries.find_duplicate(connection, resolved.project.id, draft.scope, digest) if dedupe else None
                 )
                 entry_id = existing or new_id()
-                if existing is None:
+                kept: EntryDraft | Entry = draft
+                if (row := entries.find(connection, entry_id)) is not None:
+                    kept = row.entry
+                    warnings = [*warnings, *_not_taken(draft, kept)]
+                else:
                     if not resolved.registered:
                         projects.register(connection, resolved.project, now, remember=resolved.remember)
                     rid = entries.add(connection, entry_id, resolved.project.id, draft, digest, actor, now)
@@ -84,7 +92,7 @@ class Life(Finding):
             similar, more = self._similar_to((database, projection), resolved.project.id, draft.content, rid)
             warnings += more
         return AddedEntry(
-            resolved.project.id, entry_id, draft.scope, draft.topic, draft.tags, existing is not None, existing,
+            resolved.project.id, entry_id, kept.scope, kept.topic, kept.tags, existing is not None, existing,
             similar, (*resolved.warnings, *warnings, *trail.warnings),
         )  # fmt: skip
 
@@ -134,7 +142,7 @@ class Life(Finding):
                 entry = row.entry
                 if expected_updated_at is not None and expected_updated_at != entry.updated_at:
                     raise Conflict(
-                        f"the entry was changed at {entry.updated_at}, after {expected_updated_at[:40]}: read it again",
+                        f"the entry is the one of {entry.updated_at}, not the expected one: read it again",
                         project_id=resolved.project.id,
                     )
                 new, more = drafts.changed(resolved, said, entry)
@@ -280,6 +288,13 @@ class Life(Finding):
         except ScaffaleError as error:
             return (), [f"similar entries could not be looked up: {error.detail}"]
         return similar, [f"{len(similar)} active entries say nearly the same; see similar_entries"] if similar else []
+
+
+def _not_taken(draft: EntryDraft, kept: Entry) -> list[str]:
+    """A warning that names what was said of a duplicate and is not said of the entry that is kept."""
+    plain = (None, (), EntryDraft._field_defaults["importance"])  # said by nobody
+    lost = [name for name in _OF_A_DUPLICATE if getattr(draft, name) not in (*plain, getattr(kept, name))]
+    return [f"the entry that says this already keeps its own {', '.join(lost)}; memory_update_entry changes it"] if lost else []
 
 
 def sha256(text: str) -> str:

@@ -87,6 +87,31 @@ def test_a_folder_is_scanned_asked_and_read(talk, notes):
     assert {path.name: path.read_bytes() for path in notes.iterdir()} == before
 
 
+def test_a_map_is_made_by_lists_of_objects(talk, notes):
+    async def conversation(client):
+        await ask(client, "docs_management", action="scan_folder", folder_path=str(notes), shelf="notes")
+        await ask(client, "docs_management", action="create_tag", name="setup")
+        one, two = [each["id"] for each in (await ask(client, "docs_navigation", action="list_documents"))["documents"]]
+        both = [{"document_id": one, "tags": ["setup"]}, {"document_id": two, "tags": []}]
+        tagged = await ask(client, "docs_management", action="bulk_set_document_tags", assignments=both)
+        assert tagged["documents"] == [{"document_id": one, "tags": ["setup"]}, {"document_id": two, "tags": []}]
+        odd = [*both, {"document_id": "2", "tags": []}]
+        assert await refused(client, "docs_management", action="bulk_set_document_tags", assignments=odd) == "INVALID_PARAM"
+        way = {"action": "manage_document_links", "operation": "replace_for_document", "document_id": one}
+        full = {"target_document_id": two, "relation": "mentions", "confidence": 0.5, "label": "see", "rationale": "It says so."}
+        (link,) = (await ask(client, "docs_management", **way, links=[full]))["links"]
+        assert (link["target"]["id"], link["origin"]) == (two, "mcp")
+        assert {name: link[name] for name in ("relation", "confidence", "label", "rationale")} == {
+            name: full[name] for name in ("relation", "confidence", "label", "rationale")
+        }
+        for wrong in ({}, {"target_document_id": two, "weight": 1}, {"target_document_id": True}, {"target_document_id": one}):
+            assert await refused(client, "docs_management", **way, links=[full, wrong]) == "INVALID_PARAM"
+        kept = await ask(client, "docs_management", **{**way, "operation": "list"})
+        assert [each["link_id"] for each in kept["links"]] == [link["link_id"]]
+
+    talk(conversation)
+
+
 def test_a_decision_is_kept_found_and_retired(talk, project):
     where = {"project_path": str(project)}
     said = {**where, "scope": "backend", "topic": "auth", "content": "Expiry is inclusive.\n", "source_type": "decision"}

@@ -57,6 +57,21 @@ def test_parents_are_set_added_removed_and_listed_nearest_first(docs):
         docs.manage_shelf_links(operation="remove_parent", shelf="client", parent_shelf="standard")
 
 
+def test_what_every_list_shows_is_short(docs):
+    docs.create_shelf(name="told", description="d" * 2_000)
+    docs.create_tag(name="told", description="d" * 2_000)
+    for change in (
+        lambda said: docs.create_shelf(name="new", description=said),
+        lambda said: docs.update_shelf(shelf="told", new_description=said),
+        lambda said: docs.create_tag(name="new", description=said),
+        lambda said: docs.update_tag(tag="told", new_description=said),
+    ):
+        with pytest.raises(LimitExceeded, match="2000 characters; this one has 2001"):
+            change("e" * 2_001)
+    assert {each.description for each in docs.list_shelves().shelves if each.name in ("told", "new")} == {"d" * 2_000}
+    assert [each.description for each in docs.list_tags().tags if each.name in ("told", "new")] == ["d" * 2_000]
+
+
 def test_no_shelf_stands_above_itself(docs):
     docs.create_shelf(name="company")
     docs.manage_shelf_links(operation="add_parent", shelf="client", parent_shelf="standard")

@@ -109,6 +109,18 @@ def test_an_exact_duplicate_in_the_same_scope_is_kept_once(memory):
     assert keep(memory).entry_id != first.entry_id
 
 
+def test_the_answer_to_a_duplicate_is_what_is_kept(memory):
+    first = keep(memory, topic="locks", tags=["a"], importance=5)
+    again = keep(memory, topic="locks", tags=["A"])
+    assert (again.entry_id, again.topic, again.tags, again.warnings) == (first.entry_id, "locks", ("a",), ())
+    other = keep(memory, topic="other", tags=["b"], title="Title", importance=4, confidence=0.5, source_type="bug_pattern")
+    assert (other.entry_id, other.topic, other.tags) == (first.entry_id, "locks", ("a",))
+    (warning,) = other.warnings
+    assert "its own topic, title, source_type, tags, importance, confidence;" in warning
+    entry = memory.read_entry(entry_id=first.entry_id, project_id="p").entry
+    assert (entry.topic, entry.tags, entry.title, entry.importance) == ("locks", ("a",), None, 5)
+
+
 def test_near_duplicates_are_named_not_merged(memory):
     first = keep(memory, "Use a strict comparison for the expiry of tokens in the legacy middleware.")
     second = keep(memory, "Use a strict comparison for the expiry of tokens in our legacy middleware.")

@@ -87,7 +87,7 @@ def _engine() -> Check:
 def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source: str | None) -> Iterator[Check]:
     what = f"{name} store"
     if not os.path.exists(path):
-        yield Check("ok", what, f"none yet; will be made at {path} ({source or 'default'})")
+        yield _no_store(what, path, source)
         return
     yield from _permissions(what, path)
     yield from _room(what, path)
@@ -108,6 +108,19 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
     yield Check("ok", f"{name} index", f"{status.lexical_backend}: {lag}")
     for warning in status.warnings:
         yield Check("warning", name, warning)
+
+
+def _no_store(what: str, path: str, source: str | None) -> Check:
+    """Whether a store that is not there yet could be made where the settings want it."""
+    place = os.path.dirname(path)
+    while not os.path.lexists(place) and place != os.path.dirname(place):
+        place = os.path.dirname(place)
+    named = f"none yet, and none can be made at {path} ({source or 'default'})"
+    if not os.path.isdir(place):
+        return Check("wrong", what, f"{named}: {place} is no folder", "move it aside, or name another place")
+    if not os.access(place, os.W_OK | os.X_OK):
+        return Check("wrong", what, f"{named}: {place} cannot be written", f"chmod u+wx {place}, or name another place")
+    return Check("ok", what, f"none yet; will be made at {path} ({source or 'default'})")
 
 
 def _permissions(what: str, path: str) -> Iterator[Check]:

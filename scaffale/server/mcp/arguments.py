@@ -75,7 +75,7 @@ def _compiled(rule: Mapping[str, Any]) -> Check:
     if kind == "array":
         return partial(_array, _compiled(rule["items"]), rule.get("maxItems", LONGEST_LIST))
     if kind == "object":
-        return partial(_object, Arguments(rule))
+        return partial(_object, Arguments(rule)) if "properties" in rule else _open_object
     raise ValueError(f"no check for schema type {kind!r}")
 
 
@@ -91,6 +91,9 @@ class _Range(NamedTuple):
         if not self.least <= value <= self.most:  # also refuses NaN
             at_most = "" if self.most == WIDEST_INTEGER else f" and at most {self.most:g}"
             raise InvalidParam(f"{where}: must be a number, at least {self.least:g}{at_most}")
+
+
+_ANY = _Range(-WIDEST_INTEGER, WIDEST_INTEGER)
 
 
 def _text(where: str, value: object) -> str:
@@ -157,6 +160,29 @@ def _object(arguments: Arguments, where: str, value: object) -> dict[str, Any]:
     return arguments(value, f"{where}.")
 
 
+def _open_object(where: str, value: object) -> dict[str, Any]:
+    """An object whose schema names no properties: the verb says which it takes. Their values are plain, or arrays of such."""
+    if type(value) is not dict:
+        raise _wrong(where, "an object", value)
+    return {name: _flat(f"{where}.{_shown(name)}", each) for name, each in value.items() if each is not None}
+
+
+def _flat(where: str, value: object) -> object:
+    return _array(_plain, LONGEST_LIST, where, value) if type(value) is list else _plain(where, value)
+
+
+def _plain(where: str, value: object) -> object:
+    if type(value) is str:
+        return _text(where, value)
+    if type(value) is bool:
+        return value
+    if isinstance(value, float) and not value.is_integer():
+        return _number(_ANY, where, value)
+    if isinstance(value, int | float):
+        return _integer(_ANY, where, value)
+    raise _wrong(where, "a string, a number or a boolean", value)
+
+
 # --- what to say ----------------------------------------------------------------------------------------------------
 
 
@@ -164,10 +190,18 @@ def _wrong(where: str, wanted: str, value: object) -> InvalidParam:
     return InvalidParam(f"{where}: must be {wanted}, not {_KINDS.get(type(value), 'a number')}")
 
 
+def _shown(name: str) -> str:
+    return ascii(_short(name))[1:-1]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 40 else name[:40] + "..."
+
+
 def _unknown(name: str, known: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
-    shown = ascii(name if len(name) <= 40 else name[:40] + "...")
+    shown = ascii(_short(name))
     close = get_close_matches(name[:40], known, 1)
     if close:
         return f"unknown argument {shown}; did you mean {close[0]}?"

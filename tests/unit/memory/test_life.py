@@ -61,6 +61,8 @@ def test_who_was_second_is_told(memory):
     with pytest.raises(Conflict, match="read it again") as refused:
         memory.update_entry(entry_id=entry, content="Yours.", expected_updated_at=seen, **ACTOR)
     assert refused.value.project_id == "p"
+    with pytest.raises(Conflict, match="not the expected one"):  # of no time that ever was: nothing is said of before or after
+        memory.update_entry(entry_id=entry, content="Yours.", expected_updated_at="2999-01-01T00:00:00.000Z", **ACTOR)
     assert read(memory, entry).content == "Mine."
     now = read(memory, entry).updated_at
     memory.update_entry(entry_id=entry, content="Yours.", expected_updated_at=now, **ACTOR)

@@ -602,6 +602,22 @@ def test_doctor_is_content_with_a_new_and_with_a_used_house(run, home, notes):
     assert {check["state"] for check in data["checks"]} == {"ok"}
 
 
+def test_doctor_finds_that_no_store_could_be_made(run, home, monkeypatch):
+    (home / ".mcp-servers").write_text("a file where the folder would be")
+    said = run("doctor")
+    assert said.code == 1
+    for name in ("memory", "docs"):
+        assert f"none can be made at {store(home, name)} (default): {home / '.mcp-servers'} is no folder" in said.out
+    (home / ".mcp-servers").unlink()
+    (home / ".mcp-servers").symlink_to(home / "nowhere")
+    assert "is no folder" in run("doctor").out
+    (home / ".mcp-servers").unlink()
+    monkeypatch.setattr(os, "access", lambda path, mode: os.fspath(path) != str(home))
+    said = run("doctor")
+    assert said.code == 1
+    assert f"{home} cannot be written\tchmod u+wx {home}" in said.out
+
+
 @pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
 def test_doctor_finds_a_store_that_others_may_read(run, entry, home):
     path = store(home, "memory")

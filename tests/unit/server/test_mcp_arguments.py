@@ -54,6 +54,25 @@ def test_null_counts_as_absent():
         check({"query": None})
 
 
+def test_an_object_without_named_properties_takes_any_that_are_flat():
+    open_ones = Arguments({"properties": {"links": {"type": "array", "items": {"type": "object"}}}})
+    said = {"target": 2.0, "weight": 0.5, "pinned": True, "label": "é", "tags": ["a", 1], "nothing": None}
+    taken = {"target": 2, "weight": 0.5, "pinned": True, "label": "é", "tags": ("a", 1)}
+    assert open_ones({"links": [said, {}]}) == {"links": (taken, {})}
+    for value, why in [
+        ("a\0", "holds a NUL"), ("\ud800", "surrogate"), (2**70, "must be a number"), (10**400, "must be a number"),
+        (-1e300, "must be a number"),
+        (float("inf"), "must be a number"), (float("nan"), "must be a number"), ({}, "not an object"), ([[]], "not an array"),
+        (["a\0"], "holds a NUL"), ([None], "not null"), (["x"] * 1_001, "1001 items"),
+    ]:  # fmt: skip
+        with pytest.raises((InvalidParam, LimitExceeded), match=rf"links\[1\]\.label(\[0\])?: .*{why}"):
+            open_ones({"links": [{}, {"label": value}]})
+    with pytest.raises(InvalidParam, match=r"links\[0\]: must be an object"):
+        open_ones({"links": ["x"]})
+    with pytest.raises(InvalidParam, match=r"links\[0\]\.\\ud800x{39}\.\.\.: "):
+        open_ones({"links": [{"\ud800" + "x" * 100: {}}]})
+
+
 def test_no_arguments_at_all():
     assert Arguments({"type": "object", "properties": {}})(None) == {}
     with pytest.raises(InvalidParam, match="query: required"):
