@@ -533,6 +533,7 @@ TOOLS = (
         "2.4-dedupe",
         "An exact duplicate returns the entry that stands already.",
         MEMORY + "test_an_exact_duplicate_in_the_same_scope_is_kept_once",
+        MEMORY + "test_the_answer_to_a_duplicate_is_what_is_kept",
         PROCESSES + "test_of_equal_entries_added_at_once_one_is_kept",
     ),
     promise(
@@ -1620,6 +1621,7 @@ SETTLED = (
         "9-add",
         "topic, content and source_type are required; dedupe is on and looks at active entries of the scope.",
         MEMORY + "test_an_exact_duplicate_in_the_same_scope_is_kept_once",
+        MEMORY + "test_the_answer_to_a_duplicate_is_what_is_kept",
         REGISTRY + "test_what_a_schema_offers_is_what_the_hall_takes",
     ),
     promise(
