@@ -122,12 +122,12 @@ def redacted_json(key: bytes, values: Mapping[str, object] | None) -> str:
 def forget(connection: apsw.Connection, key: bytes, entry_ids: Collection[str]) -> None:
     """Take from the rows of entries that are deleted what was said of them. Their ids, times and outcomes stay."""
     rows: list[Any] = connection.execute(
-        "SELECT seq, entry_id, params_redacted_json FROM audit_log WHERE entry_id IS NOT NULL"
+        "SELECT seq, params_redacted_json FROM audit_log WHERE entry_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(entry_ids)),),
     ).fetchall()
-    for seq, entry_id, params in rows:
-        if entry_id in entry_ids:
-            forgotten = _json({"forgotten": _mark(key, "params", params)})
-            connection.execute("UPDATE audit_log SET params_redacted_json = ? WHERE seq = ?", (forgotten, seq))
+    for seq, params in rows:
+        forgotten = _json({"forgotten": _mark(key, "params", params)})
+        connection.execute("UPDATE audit_log SET params_redacted_json = ? WHERE seq = ?", (forgotten, seq))
 
 
 def summary(connection: apsw.Connection, project_id: str) -> list[dict[str, object]]:

@@ -1,6 +1,7 @@
 """A process that works until it is killed, and prints each thing only after the verb that did it has returned.
 
-`python kill_worker.py HOME ENGINE NOTES SEED`. Lines: `ready`, `added ID TOKEN`, `invalidated ID`, `scanned VERSION`.
+`python kill_worker.py HOME ENGINE NOTES SEED`. Lines: `ready`, `added ID TOKEN`, `invalidated ID`, `deleted ID`,
+`scanned VERSION`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Workday:
         self.seed = seed
         self.count = 0
         self.mine = []
+        self.gone = []
         self.start()
 
     def start(self):
@@ -47,6 +49,13 @@ class Workday:
             entry_id = self.mine.pop(self.chance.randrange(len(self.mine)))
             self.memory.invalidate_entry(entry_id=entry_id, actor="worker", project_id="p", reason="worn out")
             say("invalidated", entry_id)
+            self.gone.append(entry_id)
+
+    def delete(self):
+        if self.gone:
+            entry_id = self.gone.pop(self.chance.randrange(len(self.gone)))
+            self.memory.delete_entry(entry_id=entry_id, actor="worker", project_id="p", confirm=True)
+            say("deleted", entry_id)
 
     def scan(self):
         version = f"version{self.seed}x{self.count}"
@@ -75,7 +84,7 @@ class Workday:
 
     def go_on(self):
         verbs, weights = zip(
-            (self.add, 50), (self.invalidate, 10), (self.scan, 10), (self.search, 12), (self.commit, 8),
+            (self.add, 50), (self.invalidate, 12), (self.delete, 6), (self.scan, 10), (self.search, 12), (self.commit, 8),
             (self.rebuild, 3), (self.reopen, 7), strict=True,
         )  # fmt: skip
         while True:

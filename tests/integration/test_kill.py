@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from kill_worker import rewrite
 
 from scaffale import settings as settings_module
 from scaffale.docs import Docs
+from scaffale.errors import NotFound
 from scaffale.memory import Memory
 
 KILLS = int(os.environ.get("SCAFFALE_KILLS", "60"))
@@ -45,6 +47,7 @@ class Ledger:
             rewrite(str(self.notes / f"note{n}.md"), "version0")
         self.tokens = {}
         self.invalidated = set()
+        self.deleted = set()
         self.restarts = []
 
     def work_until_killed(self, seed, delay, *, from_start):
@@ -67,6 +70,9 @@ class Ledger:
                 self.tokens[rest[0]] = rest[1]
             elif what == "invalidated":
                 self.invalidated.add(rest[0])
+            elif what == "deleted":
+                del self.tokens[rest[0]]
+                self.deleted.add(rest[0])
 
     def open(self):
         loaded = settings_module.load(
@@ -86,6 +92,7 @@ class Ledger:
         for entry_id in {*newest, *chance.sample(sorted(self.tokens), min(5, len(self.tokens)))}:
             self.check_entry(memory, entry_id)
         check_memory_is_whole(memory)
+        assert self.deleted <= tombstones(memory)
         check_documents_are_whole(docs)
         if chance.random() < 0.5:
             docs.maintain()
@@ -101,7 +108,12 @@ class Ledger:
 
     def check_entry(self, memory, entry_id):
         token = self.tokens[entry_id]
-        entry = memory.read_entry(entry_id=entry_id, project_id="p").entry
+        try:
+            entry = memory.read_entry(entry_id=entry_id, project_id="p").entry
+        except NotFound:  # killed between the deletion and its answer: gone whole, with its tombstone
+            assert entry_id in self.invalidated
+            assert entry_id in tombstones(memory)
+            return
         assert entry.content.startswith(f"{token} some words of it")
         assert entry.tags == ("one", token)
         if entry_id in self.invalidated:
@@ -125,8 +137,22 @@ class Ledger:
         docs.close()
 
 
+def tombstones(memory):
+    """The ids of deleted entries."""
+    store = memory._store()
+    if store is None:
+        return set()
+    with store[0].read() as connection:
+        return deleted(connection)
+
+
+def deleted(connection):
+    rows = connection.execute("SELECT entry_id FROM audit_log WHERE outcome = 'ok' AND operation = 'memory_delete_entry'")
+    return {row[0] for row in rows}
+
+
 def check_memory_is_whole(memory):
-    """Every entry has its two tags, its audit row and its journal line, and every such row its entry."""
+    """Every entry has its two tags, its audit row and its journal line, and every such row its entry or its tombstone."""
     store = memory._store()
     if store is None:
         return
@@ -136,11 +162,15 @@ def check_memory_is_whole(memory):
         tags = dict(connection.execute("SELECT entry_id, count(*) FROM memory_entry_tags GROUP BY entry_id"))
         assert tags == dict.fromkeys(ids, 2)
         audit = "SELECT entry_id FROM audit_log WHERE outcome = 'ok' AND operation = ?"
-        assert sorted(row[0] for row in connection.execute(audit, ("memory_add_entry",))) == sorted(ids)
+        gone = deleted(connection)
+        assert not gone & ids
+        assert sorted(row[0] for row in connection.execute(audit, ("memory_add_entry",))) == sorted(ids | gone)
         invalidated = {entry_id for entry_id, status in entries.values() if status == "invalidated"}
-        assert {row[0] for row in connection.execute(audit, ("memory_invalidate_entry",))} == invalidated
-        lines = [row[0] for row in connection.execute("SELECT owner FROM journal WHERE owner > 0")]
-        assert sorted(lines) == sorted([*entries, *(rid for rid, (_, status) in entries.items() if status == "invalidated")])
+        assert {row[0] for row in connection.execute(audit, ("memory_invalidate_entry",))} == invalidated | gone
+        lines = Counter(row[0] for row in connection.execute("SELECT owner FROM journal WHERE owner > 0"))
+        there = {rid: 2 if status == "invalidated" else 1 for rid, (_, status) in entries.items()}
+        assert {rid: lines.pop(rid) for rid in there} == there
+        assert list(lines.values()) == [3] * len(gone)  # each came, was invalidated, went
 
 
 def check_documents_are_whole(docs):
