@@ -684,3 +684,27 @@ def test_a_folder_is_bound_to_nothing_that_memory_does_not_know(open_memory, tmp
     keep(memory)
     with pytest.raises(NotFound, match="no project q"):
         memory.bind_project(actor="me", project_path=str(tmp_path), project_id="q")
+
+
+# --- a project that moves ---
+
+
+@pytest.mark.parametrize("named_by", ["remote", "env", "id"])
+def test_a_project_that_moved_keeps_its_memory_when_more_than_its_path_names_it(open_memory, tmp_path, named_by):
+    old, new = tmp_path / "old place", tmp_path / "new place"
+    (old / ".git").mkdir(parents=True)
+    (old / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    if named_by == "remote":
+        (old / ".git" / "config").write_text('[remote "origin"]\n\turl = https://example.org/team/app.git\n')
+    if named_by == "env":
+        (old / ".env").write_text("MEMORY_PROJECT_ID=app\n")
+    said = {"scope": "s", "topic": "t", "source_type": "decision", "actor": "me"}
+    memory = open_memory()
+    kept = memory.add_entry(content="Ports are fixed.", project_path=str(old), **said)
+    old.rename(new)
+    where = {"project_id": kept.project_id} if named_by == "id" else {"project_path": str(new)}
+    assert [hit.id for hit in memory.search(query="ports", **where).results] == [kept.entry_id]
+    memory.add_entry(content="Hosts are not.", **where, **said)
+    assert memory.search(query="hosts", **where).project_id == kept.project_id
+    if named_by == "id":  # by its path alone it is another project, and sees nothing of the old one
+        assert memory.search(query="ports", project_path=str(new)).results == ()
