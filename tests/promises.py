@@ -1313,6 +1313,7 @@ GUARD = (
         INSTALL + "test_force_changes_managed_keys_alone_and_uninstalling_brings_them_back",
         INSTALL + "test_an_entry_for_a_remote_server_is_never_mixed_with_a_command",
         INSTALL + "test_a_block_of_rules_that_was_changed_is_kept",
+        INSTALL + "test_an_entry_of_our_name_that_is_not_ours_outlives_uninstalling",
     ),
     promise(
         "5.4-profiles",

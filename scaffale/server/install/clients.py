@@ -19,6 +19,8 @@ PROFILES = ("prudent", "auditable")
 SKILL = "memory-operator"
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOOK = os.path.join(os.path.dirname(HERE), "hooks", "__main__.py")
+MODULE = "scaffale.server.cli"
+REMOTE = ("url", "httpUrl", "serverUrl")  # of an entry for a server that is not started here
 MARKS = ("scaffale-hook", "scaffale/server/hooks/__main__.py", "scaffale\\server\\hooks\\__main__.py")  # of a command of ours
 SECONDS = 5
 
@@ -79,7 +81,7 @@ def server() -> dict[str, Any]:
     program = os.path.join(os.path.dirname(sys.executable), "scaffale.exe" if os.name == "nt" else "scaffale")
     if os.path.exists(program):
         return {"command": program, "args": ["serve"]}
-    return {"command": sys.executable, "args": ["-m", "scaffale.server.cli", "serve"]}
+    return {"command": sys.executable, "args": ["-m", MODULE, "serve"]}
 
 
 def hook(host: str, *event: str) -> str:
@@ -98,6 +100,15 @@ def is_ours(item: object) -> bool:
     if isinstance(item, list):
         return any(is_ours(value) for value in item)
     return isinstance(item, str) and any(mark in item for mark in MARKS)
+
+
+def starts_us(entry: object) -> bool:
+    """Whether the entry of a server starts Scaffale, from wherever. An entry of our name may start something else."""
+    if not isinstance(entry, dict) or any(name in entry for name in REMOTE):
+        return False
+    arguments = entry.get("args")
+    program = str(entry.get("command")).replace("\\", "/").rpartition("/")[2].lower()
+    return program in ("scaffale", "scaffale.exe") or (isinstance(arguments, list) and MODULE in arguments)
 
 
 def _tools() -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.errors import InvalidParam
 from scaffale.server.install import blocks, files, jsonc, toml
-from scaffale.server.install.clients import BLOCK, ENTRY, ITEM, KEY, is_ours
+from scaffale.server.install.clients import BLOCK, ENTRY, ITEM, KEY, REMOTE, is_ours, starts_us
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from scaffale.server.install.clients import Target, Wanted
     from scaffale.server.install.files import Source
 
-REMOTE = ("url", "httpUrl", "serverUrl")  # of an entry for a server that is not started here
 _MISSING = object()
 
 
@@ -277,9 +276,9 @@ class _Work:
     # --- taking out ------------------------------------------------------------------------------------------------------
 
     def holds(self, wanted: Wanted) -> bool:
-        """Whether the entry, or an item of ours, is there in some form."""
+        """Whether our entry, or an item of ours, is there in some form."""
         has = self.look(wanted.path)
-        return any(map(is_ours, has)) if wanted.kind == ITEM and isinstance(has, list) else has is not _MISSING
+        return isinstance(has, list) and any(map(is_ours, has)) if wanted.kind == ITEM else starts_us(has)
 
     def take_out(self, wanted: Wanted, before: Source | None, *, known: bool) -> None:
         """Remove one thing of ours. `before` is the file before it was put in; without it, and unless it is `known` that
@@ -300,6 +299,8 @@ class _Work:
             return
         if has is _MISSING or (wanted.kind == KEY and (has != wanted.value or not known)):
             return
+        if wanted.kind == ENTRY and not starts_us(has):
+            return  # of our name, and the person's: installing does not touch it, either
         former = _MISSING if before is None else _Work(before.text or "", self.target, force=False).look(wanted.path)
         if former == has:
             return

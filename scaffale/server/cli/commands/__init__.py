@@ -115,7 +115,7 @@ class _Parser(argparse.ArgumentParser):
             close = difflib.get_close_matches(unknown[0], options, n=1, cutoff=0.7)
             if close:
                 hint = f"did you mean {close[0]}?"
-            elif self.prog.endswith((" search", " add")):
+            elif self.prog.endswith((" search", " add")) and not message.startswith("argument "):
                 hint = f"to take it as text, write `{self.prog} -- {unknown[0]}`"
         raise InvalidParam(f"{message}; {hint}")
 

@@ -117,7 +117,7 @@ def read_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lines", metavar="FROM:TO", help="only these lines of a document")
     parser.add_argument("--section", help="only this section: its heading, or the path of headings joined by ' › '")
     parser.add_argument("--find", metavar="TEXT", help="only the lines around this text")
-    parser.add_argument("--context", type=int, default=10, help="lines around each place (default: 10)")
+    parser.add_argument("--context", type=shared.at_least(0), default=10, help="lines around each place (default: 10)")
     shared.project_arguments(parser)
 
 

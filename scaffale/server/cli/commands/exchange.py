@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def similar_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", help="the id of an entry; with --text, a text")
     parser.add_argument("--text", action="store_true", help="what is given is a text")
-    parser.add_argument("--limit", type=int, default=10, help="how many (default: 10)")
+    parser.add_argument("--limit", type=shared.at_least(1), default=10, help="how many (default: 10)")
     shared.project_arguments(parser)
 
 

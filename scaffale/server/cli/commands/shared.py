@@ -73,8 +73,25 @@ def code_of_each(answers: dict[str, Any]) -> int:
 
 def page_arguments(parser: argparse.ArgumentParser, limit: int) -> None:
     """How many, and from where."""
-    parser.add_argument("--limit", type=int, default=limit, help=f"how many (default: {limit})")
-    parser.add_argument("--offset", type=int, default=0, help="how many to pass over first")
+    parser.add_argument("--limit", type=at_least(1), default=limit, help=f"how many (default: {limit})")
+    parser.add_argument("--offset", type=at_least(0), default=0, help="how many to pass over first")
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number and not below the least one."""
+
+    def number(given: str) -> int:
+        try:
+            value = int(given)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            import argparse
+
+            raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more")
+        return value
+
+    return number
 
 
 def project_arguments(parser: argparse.ArgumentParser, *, cross: bool = True) -> None:

@@ -17,7 +17,18 @@ from scaffale.server.cli import main
 from scaffale.server.cli.commands import clients as command
 from scaffale.server.hooks import calls
 from scaffale.server.install import files, jsonc, verbs
-from scaffale.server.install.clients import BLOCK, CLIENTS, ENTRY, ITEM, PROFILES, SKILL, Place, is_ours, skill_files
+from scaffale.server.install.clients import (
+    BLOCK,
+    CLIENTS,
+    ENTRY,
+    ITEM,
+    MODULE,
+    PROFILES,
+    SKILL,
+    Place,
+    is_ours,
+    skill_files,
+)
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes and links of POSIX; CI runs it there")
 CODEX = """# my settings
@@ -227,6 +238,38 @@ def test_an_entry_for_a_remote_server_is_never_mixed_with_a_command(home, place)
         report = verbs.install("codex", place, force=force)
         assert not report.complete
         assert meaning(path)["mcp_servers"]["scaffale"] == {"url": "https://shelf.example/mcp"}
+
+
+THEIRS = (
+    {"command": "mine", "args": ["x"]}, {"url": "https://shelf.example/mcp"}, {"command": "/opt/scaffale-proxy"}, "x", 5, None,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("entry", THEIRS, ids=str)
+@pytest.mark.parametrize("client", ["claude-code", "cursor", "gemini", "zed"])
+def test_an_entry_of_our_name_that_is_not_ours_outlives_uninstalling(home, place, client, entry):
+    target = next(iter(CLIENTS[client].targets(place, None)))
+    (wanted,) = (each for each in target.wanted if each.kind == ENTRY)
+    text = json.dumps({wanted.path[0]: {wanted.path[1]: entry}})
+    path = write(target.file, text)
+    verbs.uninstall(client, place)
+    assert path.read_text() == text, "never installed"
+    verbs.install(client, place)
+    verbs.uninstall(client, place)
+    assert path.read_text() == text, "kept by installing"
+    verbs.install(client, place, force=True)
+    verbs.uninstall(client, place)
+    assert path.read_text() == text, "overwritten on purpose, and brought back"
+
+
+@pytest.mark.parametrize("command", ["/old/venv/bin/scaffale", "C:\\Old\\Scripts\\Scaffale.EXE", "scaffale"])
+def test_our_entry_goes_from_wherever_it_starts_us(home, place, command):
+    path = write(home / ".cursor" / "mcp.json", json.dumps({"mcpServers": {"scaffale": {"command": command}, "other": {}}}))
+    verbs.uninstall("cursor", place)
+    assert json.loads(path.read_text()) == {"mcpServers": {"other": {}}}
+    path.write_text(json.dumps({"mcpServers": {"scaffale": {"command": "py", "args": ["-m", MODULE, "serve"]}, "other": {}}}))
+    verbs.uninstall("cursor", place)
+    assert json.loads(path.read_text()) == {"mcpServers": {"other": {}}}
 
 
 def test_what_was_there_before_stays_when_the_file_was_changed_since(home, place):
