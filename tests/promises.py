@@ -331,6 +331,7 @@ IDENTITY = (
         "The argument, MEMORY_PROJECT_ID of the .env, the Git remote, the path: in this order.",
         PROJECTS + "test_the_argument_wins_then_env_then_remote_then_path",
         PROJECTS + "test_an_id_alone_has_no_path_and_no_roots",
+        MEMORY + "test_a_project_that_moved_keeps_its_memory_when_more_than_its_path_names_it",
     ),
     promise(
         "2.1-remote",
