@@ -305,8 +305,10 @@ def nearly(projection: Projection, query: Query) -> Query | None:
 
 
 def words_of(query: Query) -> tuple[str, ...]:
-    """The words of the question, as they are written."""
-    return tuple(dict.fromkeys(term.text for term in query.terms if term.weight == 1.0))
+    """The words of the question, as they are written, for an answer: certain secrets are masked."""
+    from scaffale import secrets
+
+    return tuple(dict.fromkeys(secrets.mask(term.text) for term in query.terms if term.weight == 1.0))
 
 
 def closest(snippets: Iterable[str]) -> tuple[str, ...]:

@@ -864,6 +864,7 @@ SENSITIVE = (
         "2.6-way-out",
         "Certain secrets are masked again on every way out; those of documents lie in no store and no index.",
         DOCS + "test_a_certain_secret_is_never_shown_or_found_on_the_disk",
+        MEMORY + "test_no_id_and_no_name_carries_a_secret_into_a_store_or_an_answer",
         MEMORY + "test_what_older_rules_let_in_is_masked_on_its_way_out",
         RESULTS + "test_an_error_does_not_repeat_a_secret_that_it_was_given",
     ),

@@ -190,8 +190,13 @@ def find(connection: apsw.Connection, id: str) -> Known | None:
 def register(connection: apsw.Connection, project: Project, now: str, *, remember: bool = True) -> None:
     """Make the project known and remember its folder. Call it inside a write transaction, before the first row.
 
-    What is already so is not written again; the first folder stays the canonical path.
+    What is already so is not written again; the first folder stays the canonical path. `SecretDetected` when the id or the
+    name that the project is to bear holds one.
     """
+    from scaffale.indexer.shelves import refuse_secret
+
+    refuse_secret("project_id", project.id)
+    refuse_secret("name of the project", project.display_name or "")
     connection.execute(
         "INSERT INTO projects (id, canonical_path, display_name, git_remote, created_at, updated_at)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (id) DO UPDATE SET"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from scaffale.errors import ScaffaleError, StoreBusy, StoreUnreadable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
 
     from scaffale.indexer import audit
@@ -70,26 +72,36 @@ class Audited:
         store = self._room._store()
         if store is None or store[0].read_only:
             return
+        from scaffale import secrets
+
         try:
             with store[0].write() as connection:
-                self._record(connection, "refused", error.code, {})
+                self._record(connection, "refused", error.code, {}, shown=secrets.mask)
         except ScaffaleError:
             self._row = None  # the store cannot be written: that is what the caller is being told already
 
     def _record(
-        self, connection: apsw.Connection, outcome: str, code: str | None, result: dict[str, Any], *, always: bool = False
+        self,
+        connection: apsw.Connection,
+        outcome: str,
+        code: str | None,
+        result: dict[str, Any],
+        *,
+        always: bool = False,
+        shown: Callable[[str], str] = str,  # how ids are written down: what was refused may hold anything in their place
     ) -> None:
         settings = self.resolved.settings if self.resolved else self._room._settings
         if settings.audit_log or always:
             from scaffale.indexer import audit
 
+            project_id = self.resolved.project.id if self.resolved else self._given_id
             self._room._audit_key = self._room._audit_key or audit.store_key(connection)
             self._row = audit.record(
                 connection,
                 self._room._audit_key,
                 operation=self._operation,
-                project_id=self.resolved.project.id if self.resolved else self._given_id,
-                entry_id=self._entry_id,
+                project_id=project_id and shown(project_id),
+                entry_id=self._entry_id and shown(self._entry_id),
                 actor=self._actor,
                 outcome=outcome,
                 error_code=code,

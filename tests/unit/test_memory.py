@@ -198,6 +198,30 @@ def test_a_reason_holds_no_secret_either(open_memory):
     assert all(secret not in str(row) for row in audit_rows(memory))
 
 
+def test_no_id_and_no_name_carries_a_secret_into_a_store_or_an_answer(open_memory, tmp_path):
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    memory = open_memory()
+    entry = keep(memory).entry_id
+    with pytest.raises(SecretDetected, match="project_id looks like a secret"):
+        keep(memory, project_id=secret)
+    named = {"project_id": None, "project_path": str(tmp_path)}
+    for line in (f"MEMORY_PROJECT_ID={secret}", f"MEMORY_PROJECT_DISPLAY_NAME={secret}"):
+        (tmp_path / ".env").write_text(f"{line}\n")
+        with pytest.raises(SecretDetected, match="looks like a secret"):
+            keep(memory, **named)
+    for project, wrong in (("p", secret), (secret, entry)):
+        with pytest.raises(NotFound):
+            memory.update_entry(actor="tester", entry_id=wrong, project_id=project, title="x")
+    rows = audit_rows(memory)
+    assert sum("refused" in row for row in rows) == 5
+    assert all(secret not in str(row) for row in rows)
+    database, _ = memory._open()
+    with database.read() as connection:
+        assert list(connection.execute("SELECT id FROM projects")) == [("p",)]
+    nothing = memory.search(query=f"zyx {secret}", project_id="p")
+    assert nothing.unmatched == ("zyx", "[REDACTED:github-token]")
+
+
 def test_what_older_rules_let_in_is_masked_on_its_way_out(open_memory):
     memory = open_memory()
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
