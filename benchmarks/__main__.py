@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines.json")
-OTHERS = ("quality", "literals", "answerable", "guard", "scale", "peers", "credentials")  # modules with a `main` of their own
+OTHERS = ("quality", "literals", "answerable", "guard", "scale", "peers", "credentials", "links")  # with a `main` of their own
 
 
 def main() -> int:

@@ -280,3 +280,4 @@ class ScanReport(NamedTuple):
     failures: tuple[Skip, ...] = ()
     missing_files: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    correlation: Any = None  # the `CorrelationReport`, when the scan was asked to correlate what it changed

@@ -101,3 +101,44 @@ class LinkList(NamedTuple):
     next_offset: int | None
     direction: str
     warnings: tuple[str, ...]
+
+
+class SampleLink(NamedTuple):
+    """A link that a correlation proposes, with its reasons."""
+
+    source_document_id: int
+    source_title: str
+    target_document_id: int
+    target_title: str
+    target_shelf: str
+    relation: str
+    confidence: float
+    rationale: str
+
+
+class CorrelationReport(NamedTuple):
+    """What a correlation found. `candidate_links` = `applied_links` + `would_apply` + the five `skipped_…` counts of links:
+    with `apply` nothing is left in `would_apply`, without it nothing was written. Documents of the shelf =
+    `scanned_documents` + `unchanged_documents`."""
+
+    mode: str
+    shelf: str
+    document_id: int | None
+    scope: str
+    apply: bool
+    heuristic_version: str
+    min_confidence: float
+    target_shelves: tuple[str, ...]
+    scanned_documents: int
+    unchanged_documents: int
+    candidate_links: int
+    applied_links: int
+    would_apply: int
+    skipped_low_confidence: int
+    skipped_existing: int
+    skipped_over_limit: int
+    skipped_rejected: int
+    skipped_gone: int
+    ambiguous_references: int
+    sample_links: tuple[SampleLink, ...]
+    warnings: tuple[str, ...]

@@ -18,6 +18,7 @@ from scaffale.answers.docs import (
     DocumentList,
     Match,
 )
+from scaffale.docs.correlation import Correlation
 from scaffale.docs.curation import Curation
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
 from scaffale.indexer import freshness, journal, outline, shelves
@@ -46,7 +47,7 @@ COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the backg
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 
 
-class Docs(Curation):
+class Docs(Curation, Correlation):
     """Shelves of documents. Safe to share between threads; `close` lets go of files and threads."""
 
     # --- finding and reading ---------------------------------------------------------------------------------------
@@ -229,11 +230,15 @@ class Docs(Curation):
 
     # --- scanning --------------------------------------------------------------------------------------------------
 
-    def scan_file(self, *, file_path: str, shelf: str, progress: Progress | None = None) -> ScanReport:
-        """Bring one Markdown file onto a shelf, which is made if it is new."""
+    def scan_file(
+        self, *, file_path: str, shelf: str, correlate: bool = False, progress: Progress | None = None
+    ) -> ScanReport:
+        """Bring one Markdown file onto a shelf, which is made if it is new. With `correlate` links are made anew for what
+        changed, as `Docs.correlate` does with `only_changed`."""
         from scaffale.indexer import scan
 
-        return self._scan("file_path", file_path, shelf, scan.Options(), progress)
+        report = self._scan("file_path", file_path, shelf, scan.Options(), progress)
+        return self._correlated(report, progress) if correlate else report
 
     def scan_folder(
         self,
@@ -243,16 +248,23 @@ class Docs(Curation):
         recursive: bool = True,
         ignore: Sequence[str] = (),
         respect_gitignore: bool = True,
+        correlate: bool = False,
         progress: Progress | None = None,
     ) -> ScanReport:
         """Bring the Markdown files of a folder onto a shelf. What is unchanged since the last scan costs a stat."""
         from scaffale.indexer import scan
 
         options = scan.Options(recursive=recursive, ignore=tuple(ignore), respect_gitignore=respect_gitignore)
-        return self._scan("folder_path", folder_path, shelf, options, progress)
+        report = self._scan("folder_path", folder_path, shelf, options, progress)
+        return self._correlated(report, progress) if correlate else report
 
     def resync_all(
-        self, *, shelf: str | None = None, remove_missing: bool = False, progress: Progress | None = None
+        self,
+        *,
+        shelf: str | None = None,
+        remove_missing: bool = False,
+        correlate: bool = False,
+        progress: Progress | None = None,
     ) -> tuple[ScanReport, ...]:
         """Scan again whatever was scanned before; one report a shelf. Missing files are reported, and forgotten only
         with `remove_missing`."""
@@ -264,7 +276,11 @@ class Docs(Curation):
         reports = self._indexed(
             options, lambda database, options, on_batch: scan.resync(database, shelf, options, progress, on_batch)
         )
-        return tuple(reports)
+        return tuple(self._correlated(each, progress) if correlate else each for each in reports)
+
+    def _correlated(self, report: ScanReport, progress: Progress | None) -> ScanReport:
+        done = self.correlate(shelf=report.shelf, apply=True, only_changed=True, progress=progress)
+        return report._replace(correlation=done)
 
     def _scan(
         self, argument: str, path: str, shelf: str, options: scan.Options, progress: Progress | None

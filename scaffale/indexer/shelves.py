@@ -85,11 +85,18 @@ def _add_map(connection: apsw.Connection) -> None:
     atlas.create(connection)
 
 
+def _add_correlations(connection: apsw.Connection) -> None:
+    from scaffale.indexer import correlations
+
+    correlations.create(connection)
+
+
 SCHEMA = Schema(
     0x5CAFD0C5,
     (
         Migration("001 shelves, documents, sections, tags, sources", _create),
         Migration("002 links of shelves and of documents, verdicts", _add_map),
+        Migration("003 which documents were correlated", _add_correlations),
     ),
 )
 

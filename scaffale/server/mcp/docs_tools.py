@@ -75,11 +75,20 @@ NAVIGATION = {
     ),
 }
 MANAGEMENT = {
-    "scan_file": _scan("scan_file", required=("file_path", "shelf")),
+    "scan_file": _scan("scan_file", required=("file_path", "shelf"), optional=("correlate",)),
     "scan_folder": _scan(
-        "scan_folder", required=("folder_path", "shelf"), optional=("recursive", "ignore", "respect_gitignore")
+        "scan_folder", required=("folder_path", "shelf"), optional=("recursive", "ignore", "respect_gitignore", "correlate")
     ),
-    "resync_all": _scan("resync_all", optional=("shelf", "remove_missing")),
+    "resync_all": _scan("resync_all", optional=("shelf", "remove_missing", "correlate")),
+    "correlate": Verb(
+        _works("correlate"),
+        prose.correlation,
+        optional=(
+            "mode", "document_id", "shelf", "scope", "include_parent_depth", "target_shelves", "allow_all_shelves",
+            "min_confidence", "max_links_per_document", "replace_heuristic_links", "apply", "heuristic_version",
+        ),
+        bulk=True,
+    ),
     "list_shelves": _quick("list_shelves", prose.shelves, listing="shelves"),
     "create_shelf": _quick("create_shelf", prose.shelf_changed, required=("name",), optional=("description",)),
     "update_shelf": _quick(
@@ -155,11 +164,12 @@ DOCS_TOOLS = (
         name="docs_management",
         title="Manage shelves of documents",
         description=(
-            "Index Markdown into shelves and curate them; files are never changed. resync_all scans again whatever was "
-            "scanned. remove_*: forget what was indexed. (bulk_)set_document_tags: tags of the dictionary only; "
-            "assignments hold document_id and tags. manage_shelf_links: operation list, set_parents, add_parent, "
+            "Index Markdown into shelves and curate them; files are never changed. resync_all scans again. "
+            "remove_*: forget what was indexed. Tags must be in the dictionary; "
+            "assignments hold document_id, tags. manage_shelf_links: operation list, set_parents, add_parent, "
             "remove_parent. manage_document_links: list, add, remove, replace_for_document (links hold "
-            "target_document_id, relation), pin, reject, forget_verdict."
+            "target_document_id, relation), pin, reject, forget_verdict. correlate (shelf or document_id): "
+            "propose links, apply=true keeps them; scope shelf, shelf_with_parents, cross_shelf."
         ),
         hints=MANAGES,
         schema=takes(
@@ -176,25 +186,36 @@ DOCS_TOOLS = (
             description=text(),
             new_name=text(),
             new_description=text(),
-            document_id=integer(minimum=1),
+            document_id=integer(),
             tag=text(),
             tags=texts(),
-            assignments={"type": "array", "items": {"type": "object"}},
+            assignments=OBJECTS,
             operation=text(),
             parent_shelf=text(),
             parent_shelves=texts(),
             include_children=flag(),
-            source_document_id=integer(minimum=1),
-            target_document_id=integer(minimum=1),
-            link_id=integer(minimum=1),
+            source_document_id=integer(),
+            target_document_id=integer(),
+            link_id=integer(),
             relation=text(),
-            confidence=number(minimum=0, maximum=1),
+            confidence=number(),
             label=text(),
             rationale=text(),
-            direction=choice(*DIRECTIONS),
-            links={"type": "array", "items": {"type": "object"}},
-            limit=integer(minimum=1),
-            offset=integer(minimum=0),
+            direction=text(),
+            links=OBJECTS,
+            limit=integer(),
+            offset=integer(),
+            correlate=flag(),
+            mode=text(),
+            scope=text(),
+            include_parent_depth=integer(),
+            target_shelves=texts(),
+            allow_all_shelves=flag(),
+            min_confidence=number(),
+            max_links_per_document=integer(),
+            replace_heuristic_links=flag(),
+            apply=flag(),
+            heuristic_version=text(),
         ),
         answers=gives(),
         verbs=MANAGEMENT,

@@ -261,6 +261,22 @@ def tags_set(answer: Answer) -> str:
     return _lines([f"document {each['document_id']}: {' '.join(each['tags']) or 'no tags'}" for each in answer["documents"]])
 
 
+def correlation(answer: Answer) -> str:
+    """Counts that add up, and the surest links with their reasons."""
+    kinds = ("applied_links", "would_apply", *(kind for kind in answer if kind.startswith("skipped_")))
+    counts = ", ".join(f"{answer[kind]} {kind}" for kind in kinds if kind in answer)
+    lines = [
+        f"Shelf {answer.get('shelf')}, {answer.get('heuristic_version')}: {answer.get('scanned_documents')} documents, "
+        f"{answer.get('unchanged_documents')} unchanged; {answer.get('candidate_links')} candidate links = {counts}"
+    ]
+    for link in answer.get("sample_links", []):
+        lines.append(
+            f"{link['source_title']} [{link['source_document_id']}] {link['relation']} {link['confidence']:.2f} -> "
+            f"{link['target_title']} [{link['target_document_id']}]: {link['rationale']}"
+        )
+    return _lines(lines)
+
+
 def document_links(answer: Answer) -> str:
     """The links, one to a line, from source to target."""
     links = answer.get("links", [])

@@ -163,6 +163,7 @@ COMMANDS = {
     "shelf remove": Command("forget a shelf; files stay", "scaffale shelf remove guide", "docs:shelf_remove"),
     "shelf forget": Command("forget one document; its file stays", "scaffale shelf forget 12", "docs:shelf_forget"),
     "shelf parents": Command("the shelves that a shelf leans on", "scaffale shelf parents client --add standard", "map:parents"),
+    "correlate": Command("propose links between documents", "scaffale correlate runbooks --apply", "map:correlate"),
     "tag list": Command("the dictionary of tags", "scaffale tag list", "map:tag_list"),
     "tag create": Command("a new tag", "scaffale tag create billing", "map:tag_create"),
     "tag update": Command("rename or describe a tag", "scaffale tag update billing --name invoices", "map:tag_update"),

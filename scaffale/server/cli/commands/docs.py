@@ -25,6 +25,7 @@ def scan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-recursive", action="store_true", help="leave subfolders out")
     parser.add_argument("--ignore", action="append", default=[], metavar="GLOB", help="files to leave out; repeatable")
     parser.add_argument("--no-gitignore", action="store_true", help="read what .gitignore excludes, too")
+    parser.add_argument("--correlate", action="store_true", help="then link what changed to what it has to do with")
 
 
 def scan(arguments: Arguments, output: Output) -> int:
@@ -39,21 +40,30 @@ def scan(arguments: Arguments, output: Output) -> int:
                 recursive=not arguments.no_recursive,
                 ignore=arguments.ignore,
                 respect_gitignore=not arguments.no_gitignore,
+                correlate=arguments.correlate,
                 progress=progress,
             )
         else:
-            report = docs.scan_file(file_path=path, shelf=shelf, progress=progress)
+            report = docs.scan_file(
+                file_path=path, shelf=shelf, correlate=arguments.correlate, progress=progress
+            )
     return _scanned((report,), output, single=True)
 
 
 def resync_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shelf", help="only this shelf")
     parser.add_argument("--remove-missing", action="store_true", help="forget documents whose file is gone")
+    parser.add_argument("--correlate", action="store_true", help="then link what changed to what it has to do with")
 
 
 def resync(arguments: Arguments, output: Output) -> int:
     with _going_on_later(output), shared.open_docs() as docs, output.progress() as progress:
-        reports = docs.resync_all(shelf=arguments.shelf, remove_missing=arguments.remove_missing, progress=progress)
+        reports = docs.resync_all(
+            shelf=arguments.shelf,
+            remove_missing=arguments.remove_missing,
+            correlate=arguments.correlate,
+            progress=progress,
+        )
     if not reports:
         output.note("nothing was scanned yet: `scaffale scan FOLDER` does")
     return _scanned(reports, output, single=False)
@@ -80,6 +90,9 @@ def _scanned(reports: Sequence[ScanReport], output: Output, *, single: bool) -> 
             f"{r.shelf}: {r.seen} files seen = {r.new} new + {r.changed} changed + {r.same} same + {r.skipped} skipped"
             f" + {r.failed} failed; {r.moved} moved, {r.missing} missing, {r.removed} removed; {r.sections} sections"
         )
+        if r.correlation:
+            done = r.correlation
+            output.line(f"{r.shelf}: {done.applied_links} links for {done.scanned_documents} documents")
         named = [*(f"{skip.file_path}: {skip.reason}" for skip in (*r.failures, *r.skips))]
         named += [f"{path}: missing" for path in r.missing_files]
         for line in named[:MOST_NAMED]:

@@ -10,6 +10,7 @@ from scaffale.server.cli.commands import DONE, shared
 if TYPE_CHECKING:
     import argparse
 
+    from scaffale.answers.atlas import CorrelationReport
     from scaffale.server.cli.output import Output
 
     Arguments = argparse.Namespace
@@ -42,6 +43,68 @@ def parents(arguments: Arguments, output: Output) -> int:
         lambda _: output.table(("", "shelf", "distance", "uri"), [(kind, s.name, s.depth, s.uri) for kind, s in rows]),
     )
     return DONE
+
+
+# --- links by evidence ------------------------------------------------------------------------------------------------
+
+
+def correlate_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shelf")
+    parser.add_argument("--document", help="only this document of the shelf, by id")
+    keep = parser.add_mutually_exclusive_group()
+    keep.add_argument("--apply", action="store_true", help="keep the links in place of the former heuristic ones")
+    keep.add_argument("--dry-run", action="store_true", help="only say what would be kept (the default)")
+    parser.add_argument("--scope", choices=("shelf", "shelf_with_parents", "cross_shelf"), default="shelf_with_parents")
+    parser.add_argument("--parent-depth", type=int, default=1, metavar="N", help="how far above the shelf (default: 1)")
+    parser.add_argument("--to", action="append", default=[], metavar="SHELF", help="a target of cross_shelf; repeatable")
+    parser.add_argument("--all-shelves", action="store_true", help="with cross_shelf: every shelf that may be a target")
+    parser.add_argument("--min-confidence", type=float, default=0.6, metavar="C", help="0 to 1 (default: 0.6)")
+    parser.add_argument("--max-links", type=int, default=8, metavar="N", help="for each document (default: 8)")
+    parser.add_argument("--add-only", action="store_true", help="leave former heuristic links in place")
+    parser.add_argument("--formula", metavar="VERSION", help="docs-links-v1 or docs-links-v2 (default)")
+    parser.add_argument("--all", action="store_true", help="with --apply: documents that have not changed, too")
+
+
+def correlate(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs, output.progress("correlating", "documents") as progress:
+        try:
+            report = docs.correlate(
+                shelf=arguments.shelf,
+                document_id=shared.document_id(arguments.document) if arguments.document else None,
+                scope=arguments.scope,
+                include_parent_depth=arguments.parent_depth,
+                target_shelves=arguments.to,
+                allow_all_shelves=arguments.all_shelves,
+                min_confidence=arguments.min_confidence,
+                max_links_per_document=arguments.max_links,
+                replace_heuristic_links=not arguments.add_only,
+                apply=arguments.apply,
+                heuristic_version=arguments.formula,
+                only_changed=arguments.apply and not arguments.all,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            if arguments.apply:
+                output.note("what was done so far is kept; the same command goes on from there")
+            raise
+    output.answer(report, lambda made: _correlated(made, output))
+    return DONE
+
+
+def _correlated(report: CorrelationReport, output: Output) -> None:
+    r = report
+    output.line(
+        f"{r.shelf}: {r.scanned_documents} documents, {r.unchanged_documents} unchanged; {r.candidate_links} candidate links ="
+        f" {r.applied_links} applied + {r.would_apply} that would be + {r.skipped_low_confidence} of low confidence"
+        f" + {r.skipped_existing} existing + {r.skipped_over_limit} over the limit + {r.skipped_rejected} rejected"
+        f" + {r.skipped_gone} gone"
+    )
+    output.table(
+        ("confidence", "relation", "from", "to", "because"),
+        [(f"{s.confidence:.2f}", s.relation, s.source_title, s.target_title, s.rationale) for s in r.sample_links],
+    )
+    if not (r.applied_links or r.would_apply) and r.skipped_low_confidence:
+        output.note(f"nothing reaches {r.min_confidence}; a lower --min-confidence shows more")
 
 
 # --- tags ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,374 @@
+"""The verb that proposes links between documents, and keeps them when it is asked to.
+
+Members from the store, candidates and evidence from `ranking.likeness`, confidence from `ranking.links`. One transaction
+for each document: whoever interrupts finds the old links of a document or the new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from scaffale.docs.room import Room
+from scaffale.errors import InvalidParam, NotFound
+from scaffale.indexer import shelves
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import apsw
+
+    from scaffale.answers.atlas import CorrelationReport, SampleLink
+    from scaffale.indexer.atlas import Draft
+    from scaffale.indexer.correlations import Known, Row
+    from scaffale.indexer.database import Database
+    from scaffale.indexer.references import Target
+    from scaffale.model import Shelf
+    from scaffale.ranking.likeness import Evidence, Library
+    from scaffale.ranking.links import Place, Proposal
+
+    Progress = Callable[[int, int, str], None]
+    _Weighed = tuple[int, Evidence, Proposal]
+
+MODES = ("document", "shelf")
+SCOPES = ("shelf", "shelf_with_parents", "cross_shelf")
+SAMPLES = 20
+AMBIGUOUS = 20  # references that a report names
+MOST_LINKS = 100
+_EXTENDS = re.compile(r"\b(?:extend(?:s|ed|ing)?|estend\w*|custom\w*|personalizz\w*)\b", re.IGNORECASE)
+
+
+class _Wish(NamedTuple):
+    """What was asked for, checked. `places` says of each shelf that may hold targets how it stands to the source's."""
+
+    home: Shelf
+    names: dict[int, str]
+    places: dict[int, Place]
+    version: str
+    scope: str
+    min_confidence: float
+    most: int
+    replace: bool
+
+    @property
+    def options(self) -> str:
+        return repr((sorted(self.places.items()), self.version, self.min_confidence, self.most, self.replace))
+
+
+class _Counts:
+    """What became of the candidates."""
+
+    def __init__(self) -> None:
+        self.documents = self.candidates = self.kept = self.low = self.existing = self.over = self.rejected = (
+            self.gone
+        ) = 0
+        self.samples: list[SampleLink] = []
+
+
+class Correlation(Room):
+    """Links by evidence."""
+
+    def correlate(
+        self,
+        *,
+        mode: str | None = None,
+        document_id: int | None = None,
+        shelf: str | None = None,
+        scope: str = "shelf_with_parents",
+        include_parent_depth: int = 1,
+        target_shelves: Sequence[str] = (),
+        allow_all_shelves: bool = False,
+        min_confidence: float = 0.6,
+        max_links_per_document: int = 8,
+        replace_heuristic_links: bool = True,
+        apply: bool = False,
+        heuristic_version: str | None = None,
+        only_changed: bool = False,
+        progress: Progress | None = None,
+    ) -> CorrelationReport:
+        """Propose links from a document, or from each document of a shelf, to documents of its scope; with `apply` keep
+        them in place of the former heuristic ones. Links of people and imports are not touched, rejected pairs do not
+        come back, and none runs from a shelf to one that leans on it. `only_changed` leaves out documents that are as
+        they were when the same options were last applied, unless a changed one is near them."""
+        from scaffale.indexer import correlations
+
+        mode = mode or ("document" if document_id is not None else "shelf")
+        _check(mode, scope, min_confidence, max_links_per_document, include_parent_depth)
+        database, _ = self._existing()
+        warnings: list[str] = []
+        with database.read() as connection:
+            home = _home(connection, mode, document_id, shelf)
+            wish = _Wish(
+                home,
+                {each.id: each.name for each in shelves.list_shelves(connection)},
+                _places(connection, home, scope, include_parent_depth, target_shelves, allow_all_shelves, warnings),
+                _version(heuristic_version), scope, min_confidence, max_links_per_document, replace_heuristic_links,
+            )  # fmt: skip
+            rows = {row.id: row for row in correlations.rows(connection, wish.places)}
+            done = correlations.marks(connection, home.id) if only_changed else {}
+        marks = {row.id: correlations.mark(row, wish.options) for row in rows.values() if row.shelf_id == home.id}
+        sources = [document_id] if mode == "document" and document_id is not None else list(marks)
+        changed = [id for id in sources if done.get(id) != marks[id]]
+        counts = _Counts()
+        ambiguous: dict[int, Sequence[str]] = {}
+        if changed:
+            library, extending = _read(database, list(rows.values()), ambiguous, progress)
+            if len(changed) < len(sources):
+                changed = _with_neighbours(library, changed, sources)
+            for number, source in enumerate(changed, 1):
+                _correlate(
+                    database, wish, library, rows, source, source in extending, counts, apply=apply, mark=marks[source]
+                )
+                if progress:
+                    progress(number, len(changed), rows[source].rel_path)
+        unclear = [(id, said) for id in changed for said in ambiguous.get(id, ())]
+        for id, said in unclear[:AMBIGUOUS]:
+            warnings.append(f"{rows[id].rel_path}: {said!r} fits several documents; it was left out")
+        if len(unclear) > AMBIGUOUS:
+            warnings.append(f"{len(unclear) - AMBIGUOUS} more references fit several documents")
+        return _report(
+            wish, mode, document_id, counts, len(sources) - len(changed), len(unclear), warnings, apply=apply
+        )
+
+
+def _check(mode: str, scope: str, min_confidence: float, most: int, depth: int) -> None:
+    for name, value, allowed in (("mode", mode, MODES), ("scope", scope, SCOPES)):
+        if value not in allowed:
+            raise InvalidParam(f"{name}: must be one of {', '.join(allowed)}")
+    if not 0.0 <= min_confidence <= 1.0:
+        raise InvalidParam("min_confidence: must be between 0.0 and 1.0")
+    if not 1 <= most <= MOST_LINKS:
+        raise InvalidParam(f"max_links_per_document: must be between 1 and {MOST_LINKS}")
+    if depth < 0:
+        raise InvalidParam("include_parent_depth: must be at least 0")
+
+
+def _version(asked: str | None) -> str:
+    from scaffale.ranking import links
+
+    if asked is not None and asked not in links.VERSIONS:
+        raise InvalidParam(f"heuristic_version: must be one of {', '.join(links.VERSIONS)}")
+    return asked or links.NEWEST
+
+
+def _home(connection: apsw.Connection, mode: str, document_id: int | None, shelf: str | None) -> Shelf:
+    """The shelf of the sources."""
+    if mode == "shelf":
+        if shelf is None:
+            raise InvalidParam("shelf: correlate in the mode shelf needs it")
+        return shelves.shelf(connection, shelf)
+    if document_id is None:
+        raise InvalidParam("document_id: correlate in the mode document needs it")
+    home = shelves.shelf(connection, str(shelves.document(connection, document_id).shelf_id))
+    if shelf is not None and shelves.shelf(connection, shelf).id != home.id:
+        raise NotFound(f"document {document_id} stands on the shelf {home.name!r}, not on {shelf!r}")
+    return home
+
+
+def _places(
+    connection: apsw.Connection,
+    home: Shelf,
+    scope: str,
+    depth: int,
+    targets: Sequence[str],
+    everywhere: bool,
+    warnings: list[str],
+) -> dict[int, Place]:
+    """The shelves that may hold targets; never one that leans on the source's."""
+    from scaffale.indexer import atlas, correlations
+    from scaffale.ranking.links import Place
+
+    above = {each.id: each.depth for each in atlas.parents(connection, home.id, atlas.DEEPEST)}
+    wanted = {home.id}
+    if scope == "cross_shelf":
+        if everywhere:
+            wanted.update(each.id for each in shelves.list_shelves(connection))
+        elif targets:
+            wanted.update(shelves.shelf(connection, each).id for each in targets)
+        else:
+            raise InvalidParam("scope cross_shelf: give target_shelves, or allow_all_shelves=true")
+    elif scope == "shelf_with_parents":
+        wanted.update(id for id, distance in above.items() if distance <= depth)
+    under = correlations.below(connection, home.id) & wanted
+    if under and not everywhere:
+        names = sorted(shelves.shelf(connection, str(each)).name for each in under)
+        warnings.append(f"left out, since they lean on {home.name!r}: {', '.join(names)}")
+    return {
+        each: Place(same=each == home.id, direct_parent=above.get(each) == 1, above=each in above)
+        for each in sorted(wanted - under)
+    }
+
+
+def _read(
+    database: Database, rows: Sequence[Row], ambiguous: dict[int, Sequence[str]], progress: Progress | None
+) -> tuple[Library, set[int]]:
+    """All texts of the scope, taken in; and the documents that speak of extending something."""
+    from scaffale.indexer import correlations, references
+    from scaffale.ranking.likeness import Head, Library
+
+    library = Library([Head(row.id, row.shelf_id, row.rel_path, row.title, row.tags) for row in rows])
+    targets = {row.id: _target(row) for row in rows}
+    map_ = references.Map(list(targets.values()))
+    extending = set()
+    with database.read() as connection:
+        for number, (id, text, headings) in enumerate(correlations.texts(connection, list(targets)), 1):
+            found = map_.references(targets[id], text)
+            if found.ambiguous:
+                ambiguous[id] = found.ambiguous
+            if _EXTENDS.search(text):
+                extending.add(id)
+            library.read(id, text, headings, found.ids)
+            if progress and number % 100 == 0:
+                progress(0, len(rows), f"read {number} texts")
+    return library, extending
+
+
+def _target(row: Row) -> Target:
+    from scaffale.indexer.references import Target
+
+    path, relative = row.file_path, row.rel_path.replace("/", os.sep)
+    root = path[: -len(relative)] if path.endswith(relative) else os.path.dirname(path)
+    return Target(row.id, row.shelf_id, path, root, row.title, row.aliases)
+
+
+def _with_neighbours(library: Library, changed: Iterable[int], sources: Sequence[int]) -> list[int]:
+    """The changed documents, and those of the sources that are near one of them."""
+    near = set(changed)
+    for each in changed:
+        near.update(library.candidates(each))
+    return [each for each in sources if each in near]
+
+
+def _correlate(
+    database: Database,
+    wish: _Wish,
+    library: Library,
+    rows: dict[int, Row],
+    source: int,
+    extends: bool,
+    counts: _Counts,
+    *,
+    apply: bool,
+    mark: str,
+) -> None:
+    """One document: weigh its candidates, and keep the best."""
+    from scaffale.indexer import correlations
+    from scaffale.ranking import links
+
+    weighed = []
+    for target in library.candidates(source):
+        evidence = library.evidence(source, target)
+        weighed.append((target, evidence, links.judged(wish.version, evidence, wish.places[rows[target].shelf_id])))
+    weighed.sort(key=lambda each: (-each[2].confidence, -each[2].score, each[0]))
+
+    def choose(known: Known) -> list[Draft]:
+        return [_draft(wish, library, rows, source, extends, *each) for each in _chosen(wish, weighed, known, counts)]
+
+    if apply:
+        with database.write(durable=False) as connection:
+            drafts = choose(correlations.known(connection, source))
+            kept = correlations.replace(connection, source, drafts, others=wish.replace)
+            correlations.remember(connection, source, mark)
+        counts.gone += len(drafts) - kept
+        counts.kept += kept
+    else:
+        with database.read() as connection:
+            drafts = choose(correlations.known(connection, source))
+        counts.kept += len(drafts)
+    counts.documents += 1
+    counts.candidates += len(weighed)
+    counts.samples = sorted(
+        [*counts.samples, *(_sample(wish, rows, each) for each in drafts)],
+        key=lambda each: (-each.confidence, each.source_document_id, each.target_document_id),
+    )[:SAMPLES]
+
+
+def _chosen(wish: _Wish, weighed: Sequence[_Weighed], known: Known, counts: _Counts) -> list[_Weighed]:
+    """The candidates to be kept, best first; the others are counted by the reason why not."""
+    pinned = {target for target, verdict in known.verdicts.items() if verdict == "pinned"}
+    taken = known.made | (known.heuristic & pinned if wish.replace else known.heuristic)
+    chosen: list[_Weighed] = []
+    for each in weighed:
+        target, _, proposal = each
+        if known.verdicts.get(target) == "rejected":
+            counts.rejected += 1
+        elif target in taken:
+            counts.existing += 1
+        elif proposal.confidence < wish.min_confidence:
+            counts.low += 1
+        elif len(chosen) >= wish.most:
+            counts.over += 1
+        else:
+            chosen.append(each)
+    return chosen
+
+
+def _draft(
+    wish: _Wish,
+    library: Library,
+    rows: dict[int, Row],
+    source: int,
+    extends: bool,
+    target: int,
+    evidence: Evidence,
+    proposal: Proposal,
+) -> Draft:
+    from scaffale.indexer.atlas import Draft
+    from scaffale.ranking import links
+
+    place = wish.places[rows[target].shelf_id]
+    tags = sorted(set(rows[source].tags) & set(rows[target].tags))
+    reasons = links.rationale(proposal, library.words_in_common(source, target), tags, place)
+    relation = links.relation(evidence, place, extends=extends)
+    return Draft(
+        source, target, relation, "heuristic", proposal.confidence, None, reasons, proposal.score, wish.version
+    )
+
+
+def _sample(wish: _Wish, rows: dict[int, Row], draft: Draft) -> SampleLink:
+    from scaffale.answers.atlas import SampleLink
+
+    source, target = rows[draft.source_document_id], rows[draft.target_document_id]
+    return SampleLink(
+        source.id, source.title, target.id, target.title, wish.names[target.shelf_id], draft.relation,
+        draft.confidence or 0.0, draft.rationale or "",
+    )  # fmt: skip
+
+
+def _report(
+    wish: _Wish,
+    mode: str,
+    document_id: int | None,
+    counts: _Counts,
+    unchanged: int,
+    ambiguous: int,
+    warnings: Sequence[str],
+    *,
+    apply: bool,
+) -> CorrelationReport:
+    from scaffale.answers.atlas import CorrelationReport
+
+    return CorrelationReport(
+        mode=mode,
+        shelf=wish.home.name,
+        document_id=document_id if mode == "document" else None,
+        scope=wish.scope,
+        apply=apply,
+        heuristic_version=wish.version,
+        min_confidence=wish.min_confidence,
+        target_shelves=tuple(wish.names[each] for each in wish.places),
+        scanned_documents=counts.documents,
+        unchanged_documents=unchanged,
+        candidate_links=counts.candidates,
+        applied_links=counts.kept if apply else 0,
+        would_apply=0 if apply else counts.kept,
+        skipped_low_confidence=counts.low,
+        skipped_existing=counts.existing,
+        skipped_over_limit=counts.over,
+        skipped_rejected=counts.rejected,
+        skipped_gone=counts.gone,
+        ambiguous_references=ambiguous,
+        sample_links=tuple(counts.samples),
+        warnings=tuple(warnings),
+    )
