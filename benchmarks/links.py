@@ -77,7 +77,8 @@ def scored(collection: Collection, *, with_links: bool) -> dict[str, Scored]:
     for source in collection.wanted:
         found = [(target, made.evidence(source, target)) for target in made.candidates(source)]
         for version in links.VERSIONS:
-            sure = [(target, links.judged(version, evidence)) for target, evidence in found]
+            proposals = links.judged(version, [(evidence, links.HERE) for _, evidence in found])
+            sure = [(target, proposal) for (target, _), proposal in zip(found, proposals, strict=True)]
             sure.sort(key=lambda each: (-each[1].score, each[0]))
             ranked[version][source] = [(target, proposal.confidence) for target, proposal in sure]
     seconds = time.process_time() - began
@@ -172,8 +173,8 @@ def _grow(folder: str) -> int:
         began = time.process_time()
         made = library(pool[:size])
         for source in range(size):
-            for target in made.candidates(source):
-                links.judged(links.NEWEST, made.evidence(source, target))
+            found = [(made.evidence(source, target), links.HERE) for target in made.candidates(source)]
+            links.judged(links.NEWEST, found)
         seconds = time.process_time() - began
         power = (
             f", exponent {math.log(seconds / last[1]) / math.log(size / last[0]):.2f}"

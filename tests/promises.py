@@ -2,7 +2,8 @@
 
 An id is the chapter that the promise is of, and a name. Chapters: 1 ground rules; 2 memory (2.1 whose project and which
 paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import, 2.8 resources
-and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
+and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading, 3.4
+correlation); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
 5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.7 scope, 8.8
 budgets, 8.11 peers, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
 has to come before a promise can be shown; such a promise is not kept yet and has no test.
@@ -56,6 +57,8 @@ SPELLING = "unit/ranking/test_spelling.py::"
 CHOICE = "unit/backends/test_choice.py::"
 AUDIT = "unit/indexer/test_audit.py::"
 DATABASE = "unit/indexer/test_database.py::"
+CORRELATION = "unit/test_correlation.py::"
+REFERENCES = "unit/indexer/test_references.py::"
 FRESH = "unit/indexer/test_freshness.py::"
 FRONT = "unit/indexer/test_front_matter.py::"
 MARKDOWN = "unit/indexer/test_markdown.py::"
@@ -1137,7 +1140,42 @@ MANAGING = (
         MAP + "test_what_is_pinned_comes_first_and_what_is_rejected_not_at_all",
         MAP + "test_an_odd_link_is_refused_and_nothing_written",
     ),
-    promise("3.2-correlate", "Links are proposed by correlation.", later="docs"),
+    promise(
+        "3.2-correlate",
+        "Links are proposed by correlation, and kept when that is asked for; counts add up.",
+        CORRELATION + "test_nothing_is_written_unless_it_is_asked_for",
+        CORRELATION + "test_a_single_document_is_correlated_alone",
+        CORRELATION + "test_only_so_many_links_a_document",
+        CORRELATION + "test_sums_come_out_even_and_repeat_themselves",
+        CORRELATION + "test_a_scan_correlates_what_it_changed_when_asked",
+    ),
+    promise(
+        "3.4-direction",
+        "A child is linked to its parent; no heuristic link runs from a shelf to one that leans on it, at any depth.",
+        CORRELATION + "test_a_child_is_linked_to_its_parent_with_reasons",
+        CORRELATION + "test_no_heuristic_link_runs_from_a_shelf_to_one_that_leans_on_it_however_far",
+        CORRELATION + "test_the_scope_says_which_shelves_hold_targets",
+    ),
+    promise(
+        "3.4-people",
+        "Links of people and imports stay; what was rejected does not come back, what was pinned stays.",
+        CORRELATION + "test_links_of_people_stay_as_they_are_and_are_not_doubled",
+        CORRELATION + "test_what_was_rejected_does_not_come_back_and_what_was_pinned_stays",
+        CORRELATION + "test_former_heuristic_links_go_unless_they_are_to_stay",
+    ),
+    promise(
+        "3.4-resumed",
+        "A run may be interrupted, and a second one works on what changed.",
+        CORRELATION + "test_an_interrupted_run_leaves_whole_documents_and_goes_on",
+        CORRELATION + "test_a_second_run_works_on_what_changed_and_what_is_near_it",
+    ),
+    promise(
+        "3.4-references",
+        "Links, wiki links and file names in a text lead to the documents they mean; ambiguous ones are reported.",
+        REFERENCES + "test_references_of_every_kind_are_resolved",
+        REFERENCES + "test_what_leads_nowhere_is_left_out",
+        CORRELATION + "test_ambiguous_references_are_reported_not_guessed",
+    ),
 )
 
 FINDING = (

@@ -256,10 +256,9 @@ def _correlate(
     from scaffale.indexer import correlations
     from scaffale.ranking import links
 
-    weighed = []
-    for target in library.candidates(source):
-        evidence = library.evidence(source, target)
-        weighed.append((target, evidence, links.judged(wish.version, evidence, wish.places[rows[target].shelf_id])))
+    found = [(target, library.evidence(source, target)) for target in library.candidates(source)]
+    sure = links.judged(wish.version, [(evidence, wish.places[rows[target].shelf_id]) for target, evidence in found])
+    weighed = [(*each, proposal) for each, proposal in zip(found, sure, strict=True)]
     weighed.sort(key=lambda each: (-each[2].confidence, -each[2].score, each[0]))
 
     def choose(known: Known) -> list[Draft]:

@@ -9,7 +9,6 @@ import posixpath
 import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,6 +73,8 @@ class Map:
         return Found(tuple(sorted(found - {source.id})), tuple(ambiguous))
 
     def _of_link(self, source: Target, written: str) -> Sequence[Target]:
+        from urllib.parse import unquote
+
         path = unquote(written.split("#", 1)[0].split("?", 1)[0]).replace("\\", "/").strip()
         if not path or "\0" in path:
             return ()

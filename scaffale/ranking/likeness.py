@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 TERMS = 64  # of a text: its most telling words
-LIST = 400  # documents that an inverted list keeps: those that its word tells most of
+LIST = 150  # documents that an inverted list keeps: those that its word tells most of
 NEAR = 40  # candidates by words
 ALIKE = 30  # by name, by tags, by what the title finds
 LINKED = 80  # by mentions and links, in each direction

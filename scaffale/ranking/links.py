@@ -1,8 +1,9 @@
 """From evidence to a link: how sure, of which relation, and why. Arithmetic alone.
 
 Two formulas stand side by side. `docs-links-v1` is the one this work began with: a weighted mean. `docs-links-v2` adds up
-what each kind of evidence is worth, and reads from a measured curve how many links with such a sum are right: its confidence
-is the share that authors of six collections had made themselves. `docs/correlation.md` has the figures.
+what each kind of evidence is worth, compares the sum with those of the source's best candidates, and reads from a measured
+curve how many such links are right: its confidence is the share that authors of six collections had made themselves.
+`docs/correlation.md` has the figures.
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ _WEIGHTS = {
         "linked": 0.06, "linked_back": 0.05, "listed": 0.09, "indexed": 0.20, "path": 0.15, "tags": 0.03, "fame": 0.03,
     },
 }  # fmt: skip
-CURVE = (  # of docs-links-v2: sum of evidence, share of links that are right; straight between
-    (0.0, 0.0), (0.2, 0.002), (0.3, 0.02), (0.35, 0.05), (0.4, 0.13), (0.45, 0.23), (0.5, 0.35), (0.55, 0.43), (0.65, 0.48),
-    (0.72, 0.55), (0.8, 0.66), (0.9, 0.74), (1.1, 0.79),
+CURVE = (  # of docs-links-v2: score, share of links that are right; straight between
+    (0.0, 0.0), (0.1, 0.005), (0.2, 0.03), (0.275, 0.06), (0.325, 0.13), (0.375, 0.2), (0.425, 0.3), (0.475, 0.39),
+    (0.525, 0.44), (0.595, 0.49), (0.6, 0.6), (0.85, 0.63), (1.0, 0.7), (1.2, 0.77),
 )  # fmt: skip
+INDEX = ("mentioned", "mentioned_in_index", "linked_back", "listed", "indexed")  # an index page speaks in all of these
+INDEX_MOST = 0.3  # of the sum, together
+FIRST = 3  # a source's best candidates: how far another falls behind them speaks against it
 PARENT = 0.05  # for a target on a direct parent shelf
 STRANGER = 0.8  # what is left of a confidence when the target's shelf is neither the source's nor above it
 CLOSE = 0.5  # from here on titles or tags are much alike
@@ -63,20 +67,41 @@ class Proposal(NamedTuple):
     parts: tuple[tuple[str, float], ...]
 
 
-def judged(version: str, evidence: Evidence, place: Place = HERE) -> Proposal:
-    """How sure the formula is of a link: 0 to 1."""
+def judged(version: str, candidates: Sequence[tuple[Evidence, Place]]) -> list[Proposal]:
+    """How sure the formula is of each candidate of one source, in their order."""
+    weighed = [_parts(version, evidence) for evidence, _ in candidates]
+    sums = [
+        sum(parts.values()) + PARENT * place.direct_parent
+        for parts, (_, place) in zip(weighed, candidates, strict=True)
+    ]
+    first = sorted(sums, reverse=True)[:FIRST]
+    best = sum(first) / len(first) if first else 0.0
+    proposals = []
+    for parts, score, (_, place) in zip(weighed, sums, candidates, strict=True):
+        confidence = min(1.0, score) if version == V1 else _share_right(2 * score - best)
+        if not (place.same or place.above):
+            confidence *= STRANGER
+        ordered = sorted(
+            ((kind, part) for kind, part in parts.items() if part > 0), key=lambda each: (-each[1], each[0])
+        )
+        proposals.append(Proposal(round(score, 4), round(confidence, 4), tuple(ordered)))
+    return proposals
+
+
+def _parts(version: str, evidence: Evidence) -> dict[str, float]:
+    """What each kind of evidence adds to the sum."""
     parts = {kind: weight * getattr(evidence, kind) for kind, weight in _WEIGHTS[version].items()}
-    if version == V1 and evidence.mention:  # a title in the text is a reference too
-        parts["linked"] = _WEIGHTS[V1]["linked"]
-    score = sum(parts.values()) + PARENT * place.direct_parent
-    confidence = min(1.0, score) if version == V1 else _share_right(score)
-    if not (place.same or place.above):
-        confidence *= STRANGER
-    ordered = sorted(((kind, part) for kind, part in parts.items() if part > 0), key=lambda each: (-each[1], each[0]))
-    return Proposal(round(score, 4), round(confidence, 4), tuple(ordered))
+    if version == V1:
+        if evidence.mention:  # a title in the text is a reference too
+            parts["linked"] = _WEIGHTS[V1]["linked"]
+    elif (indexed := sum(parts[kind] for kind in INDEX)) > INDEX_MOST:
+        parts |= {kind: parts[kind] * INDEX_MOST / indexed for kind in INDEX}
+    return parts
 
 
 def _share_right(score: float) -> float:
+    if score <= 0:
+        return 0.0
     for (low, least), (high, most) in pairwise(CURVE):
         if score < high:
             return least + (most - least) * (score - low) / (high - low)
@@ -100,9 +125,9 @@ def relation(evidence: Evidence, place: Place, *, extends: bool) -> str:
 def rationale(proposal: Proposal, words: Sequence[str], tags: Sequence[str], place: Place, most: int = 4) -> str:
     """Which evidence spoke, most telling first."""
     said = ["target on a parent shelf"] if place.direct_parent else []
-    for kind, part in proposal.parts[:most]:
-        if part < _WORTH_NAMING:
-            break
+    telling = [each for each in proposal.parts[:most] if each[1] >= _WORTH_NAMING]
+    stated = [each for each in proposal.parts if each[0] == "linked"]  # what the author said himself goes first
+    for kind, _ in dict.fromkeys([*stated, *telling]):
         detail = {"words": words, "tags": tags, "plain_tags": tags}.get(kind)
         said.append(f"{_WORDS[kind]}: {', '.join(detail)}" if detail else _WORDS[kind])
     return "; ".join(said) or "little evidence"

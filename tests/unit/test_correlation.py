@@ -189,6 +189,17 @@ def test_an_interrupted_run_leaves_whole_documents_and_goes_on(docs):
     assert of["client/export.md"] in kept(docs, of["client/retry.md"])
 
 
+def test_a_scan_correlates_what_it_changed_when_asked(docs, tmp_path):
+    folder = str(tmp_path / "notes" / "client")
+    assert docs.scan_folder(folder_path=folder, shelf="client").correlation is None
+    assert docs.scan_folder(folder_path=folder, shelf="client", correlate=True).correlation.scanned_documents == 3
+    assert docs.scan_file(file_path=f"{folder}/retry.md", shelf="client", correlate=True).correlation.scanned_documents == 0
+    (done,) = (each.correlation for each in docs.resync_all(shelf="client", correlate=True))
+    assert (done.apply, done.unchanged_documents) == (True, 3)
+    of = ids(docs)
+    assert of["standard/export.md"] in kept(docs, of["client/export.md"])
+
+
 def test_ambiguous_references_are_reported_not_guessed(docs, tmp_path):
     files = {f"guide/{name}/setup.md": f"# Setup of {name}\n" for name in ("one", "two")}
     fill(docs, tmp_path / "notes", files | {"guide/start.md": "# Start\n\nSee [the setup](gone/setup.md).\n"})

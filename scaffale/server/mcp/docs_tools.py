@@ -123,11 +123,10 @@ MANAGEMENT = {
 DOCS_TOOLS = (
     tool(
         name="docs_navigation",
-        title="Search and read documents",
+        title="Read documents",
         description=(
-            "Find and read indexed Markdown. search (query): the best section of each matching document, with heading "
-            "path and lines; any text is a valid query. read_document (document_id): the whole text, or the lines, "
-            "section or search_string asked for. list_documents: what the shelves hold."
+            "Find and read indexed Markdown. search (query, any text): the best section of each matching document. "
+            "read_document (document_id): the whole text, or the lines, section or search_string asked for."
         ),
         hints=READS,
         schema=takes(
@@ -136,19 +135,19 @@ DOCS_TOOLS = (
             query=text(),
             shelf=text("Name or id of a shelf"),
             tags=texts(),
-            tag_match=choice("all", "any", default="all"),
+            tag_match=choice("all", "any"),
             include_tags=flag(),
             tag=text(),
             tagged=flag(),
-            limit=integer(minimum=1, default=10),
+            limit=integer(minimum=1),
             offset=integer(minimum=0),
             explain=flag(),
             document_id=integer(minimum=1),
             start_line=integer(minimum=1),
-            end_line=integer("Inclusive", minimum=1),
+            end_line=integer(minimum=1),
             search_string=text(),
-            context_lines=integer(minimum=0, default=10),
-            section=texts("The heading_path of a result"),
+            context_lines=integer(minimum=0),
+            section=texts("heading_path"),
             include_links=flag(),
             links_limit=integer(minimum=0),
             links_direction=choice(*DIRECTIONS),
@@ -162,31 +161,29 @@ DOCS_TOOLS = (
     ),
     tool(
         name="docs_management",
-        title="Manage shelves of documents",
+        title="Manage shelves",
         description=(
-            "Index Markdown into shelves and curate them; files are never changed. resync_all scans again. "
-            "remove_*: forget what was indexed. Tags must be in the dictionary; "
-            "assignments hold document_id, tags. manage_shelf_links: operation list, set_parents, add_parent, "
-            "remove_parent. manage_document_links: list, add, remove, replace_for_document (links hold "
-            "target_document_id, relation), pin, reject, forget_verdict. correlate (shelf or document_id): "
-            "propose links, apply=true keeps them; scope shelf, shelf_with_parents, cross_shelf."
+            "Index Markdown into shelves. assignments hold document_id, tags. "
+            "operation: of manage_shelf_links list, set_parents, add_parent, remove_parent; of manage_document_links list, "
+            "add, remove, replace_for_document (links hold target_document_id, relation), pin, reject, forget_verdict. "
+            "correlate proposes links, apply keeps them; scope shelf, shelf_with_parents, cross_shelf."
         ),
         hints=MANAGES,
         schema=takes(
             "action",
             action=choice(*MANAGEMENT),
-            shelf=text("Name or id of a shelf"),
+            shelf=text(),
             file_path=text(),
             folder_path=text(),
-            recursive=flag(default=True),
-            ignore=texts("Globs"),
-            respect_gitignore=flag(default=True),
-            remove_missing=flag("Forget documents whose file is gone"),
+            recursive=flag(),
+            ignore=texts(),
+            respect_gitignore=flag(),
+            remove_missing=flag(),
             name=text(),
             description=text(),
             new_name=text(),
             new_description=text(),
-            document_id=integer(),
+            document_id=integer(minimum=1),
             tag=text(),
             tags=texts(),
             assignments=OBJECTS,
@@ -194,25 +191,25 @@ DOCS_TOOLS = (
             parent_shelf=text(),
             parent_shelves=texts(),
             include_children=flag(),
-            source_document_id=integer(),
-            target_document_id=integer(),
-            link_id=integer(),
+            source_document_id=integer(minimum=1),
+            target_document_id=integer(minimum=1),
+            link_id=integer(minimum=1),
             relation=text(),
-            confidence=number(),
+            confidence=number(minimum=0),
             label=text(),
             rationale=text(),
             direction=text(),
             links=OBJECTS,
-            limit=integer(),
-            offset=integer(),
+            limit=integer(minimum=1),
+            offset=integer(minimum=0),
             correlate=flag(),
             mode=text(),
             scope=text(),
-            include_parent_depth=integer(),
+            include_parent_depth=integer(minimum=0),
             target_shelves=texts(),
             allow_all_shelves=flag(),
-            min_confidence=number(),
-            max_links_per_document=integer(),
+            min_confidence=number(minimum=0),
+            max_links_per_document=integer(minimum=1),
             replace_heuristic_links=flag(),
             apply=flag(),
             heuristic_version=text(),

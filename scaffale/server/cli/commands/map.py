@@ -56,7 +56,9 @@ def correlate_arguments(parser: argparse.ArgumentParser) -> None:
     keep.add_argument("--dry-run", action="store_true", help="only say what would be kept (the default)")
     parser.add_argument("--scope", choices=("shelf", "shelf_with_parents", "cross_shelf"), default="shelf_with_parents")
     parser.add_argument("--parent-depth", type=int, default=1, metavar="N", help="how far above the shelf (default: 1)")
-    parser.add_argument("--to", action="append", default=[], metavar="SHELF", help="a target of cross_shelf; repeatable")
+    parser.add_argument(
+        "--to", action="append", default=[], metavar="SHELF", help="a target of cross_shelf; repeatable"
+    )
     parser.add_argument("--all-shelves", action="store_true", help="with cross_shelf: every shelf that may be a target")
     parser.add_argument("--min-confidence", type=float, default=0.6, metavar="C", help="0 to 1 (default: 0.6)")
     parser.add_argument("--max-links", type=int, default=8, metavar="N", help="for each document (default: 8)")
