@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from scaffale import settings as settings_module
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from scaffale.settings import Settings
 
 ENGINES = ("tantivy", "fts5", "like")
+# How long a draw takes on a machine with other work says nothing: no test is timed.
+hypothesis.settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("untimed")
 
 
 @pytest.fixture

@@ -83,13 +83,12 @@ def _search_memory(arguments: Arguments) -> Any:  # noqa: ANN401  (answers.memor
 
 
 def _show_hits(answers: dict[str, Any], output: Output) -> None:
-    found = False
+    found = any(getattr(answer, "results", ()) for answer in answers.values())
     for name, answer in answers.items():
         if isinstance(answer, ScaffaleError):
             output.note(f"warning: {name} was not searched: {answer.detail}")
             continue
         for hit in answer.results:
-            found = True
             if name == "docs":
                 below = hit.heading_path[hit.heading_path[:1] == (hit.title,) :]
                 fresh = "" if hit.freshness == "same" else f", file {hit.freshness}"
@@ -100,7 +99,7 @@ def _show_hits(answers: dict[str, Any], output: Output) -> None:
                 output.hit(hit.title or hit.topic, place, hit.snippet)
             if hit.explain:
                 output.line("    " + "  ".join(f"{part}={value}" for part, value in hit.explain.items()))
-        if answer.suggestions:
+        if answer.suggestions and not found:
             closest = f" ({', '.join(answer.closest)})" if answer.closest else ""
             near = ", ".join(dict.fromkeys(hit.title or hit.id for hit in answer.suggestions))
             output.note(f"nothing in {name} holds {', '.join(answer.unmatched or ())}; near{closest}: {near}")
