@@ -15,6 +15,8 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks import linked_sample
+from benchmarks.measure import Figure
 from scaffale.ranking import links
 from scaffale.ranking.likeness import Head, Library
 
@@ -128,6 +130,22 @@ def calibration(found: list[Scored]) -> list[tuple[float, int, float, float]]:
         for at, those in enumerate(tenths)
         if (weight := sum(w for w, _, _ in those))
     ]
+
+
+def sample() -> Collection:
+    """The small collection of our own."""
+    documents, wanted = linked_sample.documents()
+    number = {str(each["id"]): place for place, each in enumerate(documents)}
+    return Collection("sample", documents, {number[s]: {number[t] for t in those} for s, those in wanted.items()})
+
+
+def figures(folder: str, size: int) -> Iterator[Figure]:
+    """For the gate: how much of our own sample is found. The same on every machine."""
+    found = scored(sample(), with_links=True)
+    old, new = found[links.V1], found[links.V2]
+    arms = f"{links.V1} {recall(old):.3f} / {ndcg(old):.3f}"
+    yield Figure("links: R@8, own sample", recall(new), 0.95, at_most=False, arms=arms, slack=0.02)
+    yield Figure("links: nDCG@8, own sample", ndcg(new), 0.95, at_most=False, arms=arms, slack=0.02)
 
 
 def main(arguments: list[str]) -> int:

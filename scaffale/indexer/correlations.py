@@ -76,8 +76,8 @@ def texts(connection: apsw.Connection, ids: Sequence[int]) -> Iterator[tuple[int
             (array(bodies),),
         ):
             bodies[id].append(body)
-            if level > 1:
-                headings[id][json.loads(path)[-1]] = None
+            if level > 1 and path:
+                headings[id][path.rsplit("\n", 1)[-1]] = None
         for id, parts in bodies.items():
             yield id, "".join(parts), list(headings[id])
 

@@ -13,6 +13,7 @@ from array import array
 from collections import Counter, defaultdict
 from functools import cache
 from heapq import nlargest
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 TERMS = 64  # of a text: its most telling words
+ASKED = 32  # of these, to find candidates; all of them say how like two texts are
 LIST = 150  # documents that an inverted list keeps: those that its word tells most of
 NEAR = 40  # candidates by words
 ALIKE = 30  # by name, by tags, by what the title finds
@@ -285,7 +287,7 @@ def _names(heads: Sequence[Head]) -> list[dict[int, float]]:
 
 
 def _vector(counts: Mapping[int, int], rarity: Sequence[float], most: int) -> dict[int, float]:
-    """The heaviest terms, weighed so that the whole has length 1."""
+    """The heaviest terms, heaviest first, weighed so that the whole has length 1."""
     weights = {term: (1 + math.log(count)) * rarity[term] for term, count in counts.items() if rarity[term]}
     length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
     heaviest = nlargest(most, weights.items(), key=lambda each: (each[1], -each[0]))
@@ -316,7 +318,7 @@ def _most(
     vectors: Sequence[Mapping[int, float]], lists: Mapping[int, list[tuple[int, float]]], place: int, most: int
 ) -> dict[int, float]:
     """The documents most like this one, by likeness."""
-    scores = _gathered(vectors[place], lists)
+    scores = _gathered(dict(islice(vectors[place].items(), ASKED)), lists)
     scores.pop(place, None)
     best = nlargest(most, scores.items(), key=lambda each: (each[1], -each[0]))
     whole = {each: _dot(vectors[place], vectors[each]) for each, _ in best}

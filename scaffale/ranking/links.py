@@ -28,7 +28,7 @@ _WEIGHTS = {
 }  # fmt: skip
 CURVE = (  # of docs-links-v2: score, share of links that are right; straight between
     (0.0, 0.0), (0.1, 0.005), (0.2, 0.03), (0.275, 0.06), (0.325, 0.13), (0.375, 0.2), (0.425, 0.3), (0.475, 0.39),
-    (0.525, 0.44), (0.595, 0.49), (0.6, 0.6), (0.85, 0.63), (1.0, 0.7), (1.2, 0.77),
+    (0.525, 0.43), (0.599, 0.49), (0.6, 0.6), (0.85, 0.63), (1.0, 0.7), (1.2, 0.77),
 )  # fmt: skip
 INDEX = ("mentioned", "mentioned_in_index", "linked_back", "listed", "indexed")  # an index page speaks in all of these
 INDEX_MOST = 0.3  # of the sum, together

@@ -11,7 +11,7 @@ from scaffale.errors import InvalidParam, NotFound
 
 FILES = {
     "standard/export.md": "# Order export\n\nOrders are exported every night as pipe separated files to the exchange folder.\n",
-    "standard/keys.md": "# Signing keys\n\nSigning keys rotate weekly and live in the vault.\n",
+    "standard/keys.md": "# Signing keys\n\nSigning keys rotate weekly.\n\n## Where\n\nIn the vault.\n",
     "client/export.md": "# Order export of the client\n\nExtends [the standard](../standard/export.md): orders are exported"
     " hourly as pipe separated files to the exchange folder.\n",
     "client/retry.md": "# Retry of failed exports\n\nA failed order export is retried; see [export](export.md#retries).\n",
@@ -198,6 +198,14 @@ def test_a_scan_correlates_what_it_changed_when_asked(docs, tmp_path):
     assert (done.apply, done.unchanged_documents) == (True, 3)
     of = ids(docs)
     assert of["standard/export.md"] in kept(docs, of["client/export.md"])
+
+
+def test_shared_headings_speak_in_the_first_formula(docs, tmp_path):
+    files = {f"guide/{name}.md": f"# {name}\n\n## Rolling back\n\n### Twice\n\n{name}\n" for name in ("alpha", "omega")}
+    fill(docs, tmp_path / "notes", files)
+    report = docs.correlate(shelf="guide", heuristic_version="docs-links-v1", min_confidence=0.0)
+    assert all("shared headings" in each.rationale for each in report.sample_links)
+    assert report.would_apply == 2
 
 
 def test_ambiguous_references_are_reported_not_guessed(docs, tmp_path):

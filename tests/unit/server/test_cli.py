@@ -767,3 +767,16 @@ def test_an_encoding_that_cannot_show_all_shows_what_it_can(run, home, monkeypat
             assert main(words) == 0
         narrow.flush()
         assert "perch" in narrow.buffer.getvalue().decode("ascii")
+
+
+def test_correlating_says_what_it_would_do_and_does_it_when_asked(run, shelf):
+    name = run("shelf", "list", "--json").data["shelves"][0]["name"]
+    said = run("correlate", name, "--min-confidence", "0", "--json")
+    assert said.code == 0, said.err
+    shown = said.data
+    assert (shown["apply"], shown["applied_links"]) == (False, 0), shown
+    done = run("correlate", name, "--apply", "--min-confidence", "0", "--json").data
+    assert done["applied_links"] == shown["would_apply"] > 0
+    again = run("correlate", name, "--apply", "--min-confidence", "0")
+    assert again.code == 0
+    assert f"0 documents, {shown['scanned_documents']} unchanged" in again.out
