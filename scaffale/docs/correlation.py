@@ -15,13 +15,13 @@ from scaffale.errors import InvalidParam, NotFound
 from scaffale.indexer import shelves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
     from scaffale.answers.atlas import CorrelationReport, SampleLink
     from scaffale.indexer.atlas import Draft
-    from scaffale.indexer.correlations import Known, Row
+    from scaffale.indexer.correlations import Known, Mark, Row
     from scaffale.indexer.database import Database
     from scaffale.indexer.references import Target
     from scaffale.model import Shelf
@@ -107,21 +107,27 @@ class Correlation(Room):
             )  # fmt: skip
             rows = {row.id: row for row in correlations.rows(connection, wish.places)}
             done = correlations.marks(connection, home.id) if only_changed else {}
-        marks = {row.id: correlations.mark(row, wish.options) for row in rows.values() if row.shelf_id == home.id}
-        sources = [document_id] if mode == "document" and document_id is not None else list(marks)
-        changed = [id for id in sources if done.get(id) != marks[id]]
+        marks = correlations.marks_of(rows.values(), wish.options)
+        sources = (
+            [document_id]
+            if mode == "document" and document_id is not None
+            else [row.id for row in rows.values() if row.shelf_id == home.id]
+        )
+        changed = [id for id in sources if id not in done or done[id].own != marks[id].own]
         counts = _Counts()
         ambiguous: dict[int, Sequence[str]] = {}
         if changed:
             library, extending = _read(database, list(rows.values()), ambiguous, progress)
             if len(changed) < len(sources):
-                changed = _with_neighbours(library, changed, sources)
+                near = _neighbours(library, changed)
+                # They go first: what is left of them after an interruption is found again by what has changed.
+                changed = [id for id in sources if id in near and done.get(id) != marks[id]] + changed
             for number, source in enumerate(changed, 1):
                 _correlate(
                     database, wish, library, rows, source, source in extending, counts, apply=apply, mark=marks[source]
                 )
                 if progress:
-                    progress(number, len(changed), rows[source].rel_path)
+                    progress(len(rows) + number, len(rows) + len(changed), rows[source].rel_path)
         unclear = [(id, said) for id in changed for said in ambiguous.get(id, ())]
         for id, said in unclear[:AMBIGUOUS]:
             warnings.append(f"{rows[id].rel_path}: {said!r} fits several documents; it was left out")
@@ -220,7 +226,7 @@ def _read(
                 extending.add(id)
             library.read(id, text, headings, found.ids)
             if progress and number % 100 == 0:
-                progress(0, len(rows), f"read {number} texts")
+                progress(number, 2 * len(rows), rows[number - 1].rel_path)
     return library, extending
 
 
@@ -232,12 +238,9 @@ def _target(row: Row) -> Target:
     return Target(row.id, row.shelf_id, path, root, row.title, row.aliases)
 
 
-def _with_neighbours(library: Library, changed: Iterable[int], sources: Sequence[int]) -> list[int]:
-    """The changed documents, and those of the sources that are near one of them."""
-    near = set(changed)
-    for each in changed:
-        near.update(library.candidates(each))
-    return [each for each in sources if each in near]
+def _neighbours(library: Library, changed: Sequence[int]) -> set[int]:
+    """The documents near one of these, without these."""
+    return {near for each in changed for near in library.candidates(each)} - set(changed)
 
 
 def _correlate(
@@ -250,7 +253,7 @@ def _correlate(
     counts: _Counts,
     *,
     apply: bool,
-    mark: str,
+    mark: Mark,
 ) -> None:
     """One document: weigh its candidates, and keep the best."""
     from scaffale.indexer import correlations

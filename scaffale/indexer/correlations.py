@@ -44,6 +44,13 @@ class Known(NamedTuple):
     verdicts: dict[int, str]
 
 
+class Mark(NamedTuple):
+    """A document as it was correlated: a digest of its own, and one of all documents of the scope."""
+
+    own: str
+    whole: str
+
+
 def create(connection: apsw.Connection) -> None:
     """The table that says which documents were correlated, as a step of the store's migrations."""
     connection.execute(
@@ -128,30 +135,34 @@ def replace(connection: apsw.Connection, document_id: int, drafts: Sequence[Draf
     return len(drafts)
 
 
-def mark(row: Row, options: str) -> str:
-    """What a correlation of this document, with these options, depends on."""
-    said = json.dumps([row.sha256, row.title, row.rel_path, row.tags, row.aliases, options])
-    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+def marks_of(rows: Iterable[Row], options: str) -> dict[int, Mark]:
+    """What a correlation of each document, with these options, depends on."""
+    own = {row.id: _digest([row.sha256, row.title, row.rel_path, row.tags, row.aliases, options]) for row in rows}
+    whole = _digest(sorted(own.items()))
+    return {id: Mark(each, whole) for id, each in own.items()}
 
 
-def marks(connection: apsw.Connection, shelf_id: int) -> dict[int, str]:
+def marks(connection: apsw.Connection, shelf_id: int) -> dict[int, Mark]:
     """The marks of the documents of a shelf that were correlated."""
-    return dict(
-        connection.execute(
-            "SELECT document_id, mark FROM document_correlations JOIN documents ON documents.id = document_id"
-            " WHERE shelf_id = ?",
-            (shelf_id,),
-        )
+    found = connection.execute(
+        "SELECT document_id, mark FROM document_correlations JOIN documents ON documents.id = document_id"
+        " WHERE shelf_id = ?",
+        (shelf_id,),
     )
+    return {id: Mark(*said.split(":")) for id, said in found}
 
 
-def remember(connection: apsw.Connection, document_id: int, mark: str) -> None:
+def remember(connection: apsw.Connection, document_id: int, mark: Mark) -> None:
     """That a document was correlated; nothing when it is gone."""
     connection.execute(
         "INSERT INTO document_correlations SELECT id, ? FROM documents WHERE id = ?"
         " ON CONFLICT DO UPDATE SET mark = excluded.mark",
-        (mark, document_id),
+        (":".join(mark), document_id),
     )
+
+
+def _digest(said: object) -> str:
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
 
 def below(connection: apsw.Connection, shelf_id: int) -> set[int]:
