@@ -1145,6 +1145,7 @@ MANAGING = (
         "Links are proposed by correlation, and kept when that is asked for; counts add up.",
         CORRELATION + "test_nothing_is_written_unless_it_is_asked_for",
         CORRELATION + "test_a_single_document_is_correlated_alone",
+        REAL + "test_links_are_proposed_and_kept_when_asked",
         CORRELATION + "test_only_so_many_links_a_document",
         CORRELATION + "test_sums_come_out_even_and_repeat_themselves",
         CORRELATION + "test_a_scan_correlates_what_it_changed_when_asked",

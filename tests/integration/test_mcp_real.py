@@ -112,6 +112,22 @@ def test_a_map_is_made_by_lists_of_objects(talk, notes):
     talk(conversation)
 
 
+def test_links_are_proposed_and_kept_when_asked(talk, notes):
+    async def conversation(client):
+        await ask(client, "docs_management", action="scan_folder", folder_path=str(notes), shelf="notes")
+        way = {"action": "correlate", "shelf": "notes", "min_confidence": 0.0}
+        shown = await ask(client, "docs_management", **way)
+        assert shown["would_apply"] > 0 == shown["applied_links"]
+        kept = await ask(client, "docs_management", **way, apply=True, scope="cross_shelf", target_shelves=["notes"])
+        assert kept["applied_links"] == shown["would_apply"]
+        assert kept["sample_links"][0]["rationale"]
+        assert await refused(client, "docs_management", **way, scope="cross_shelf") == "INVALID_PARAM"
+        again = await ask(client, "docs_management", action="resync_all", correlate=True)
+        assert again["reports"][0]["correlation"]["apply"] is True
+
+    talk(conversation)
+
+
 def test_a_decision_is_kept_found_and_retired(talk, project):
     where = {"project_path": str(project)}
     said = {**where, "scope": "backend", "topic": "auth", "content": "Expiry is inclusive.\n", "source_type": "decision"}
