@@ -2,7 +2,8 @@
 
 Two formulas stand side by side. `docs-links-v1` is the one this work began with: a weighted mean. `docs-links-v2` adds up
 what each kind of evidence is worth, compares the sum with those of the source's best candidates, and reads from a measured
-curve how many such links are right: its confidence is the share that authors of six collections had made themselves.
+curve how many such links are right: about the share that authors of six collections had made themselves, a little
+more from 0.6 on.
 `docs/correlation.md` has the figures.
 """
 
