@@ -159,12 +159,12 @@ def scan(folder: str, size: int) -> Iterator[Figure]:
     rounds = 3 if size <= 20_000 else 1
     theirs, ours = (median(times) for times in interleaved([bare, first], rounds, warm_up=0, clock=whole_process))
     arms = show(("bare", theirs), ("ours", ours))
-    yield Figure(f"first scan of {len(paths)} files, MB/s / bare ingest", theirs / ours, 0.6, at_most=False, arms=arms)
+    yield Figure(f"first scan of {size} sections, MB/s / bare ingest", theirs / ours, 0.6, at_most=False, arms=arms)
     with Docs(settings(os.path.join(folder, "0"))) as docs:
         again = lambda _: docs.scan_folder(folder_path=notes, shelf="notes")  # noqa: E731
         same, stats = interleaved([again, lambda _: raw.stat_all(paths)], 15)
     arms = show(("os.stat", median(stats)), ("rescan", median(same)))
-    yield Figure(f"rescan of {len(paths)} unchanged files / os.stat", median(same) / median(stats), 3.0, arms=arms)
+    yield Figure(f"rescan of the unchanged files of {size} sections / os.stat", median(same) / median(stats), 3.0, arms=arms)
 
 
 def start(folder: str, size: int) -> Iterator[Figure]:
