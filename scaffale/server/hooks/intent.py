@@ -137,7 +137,7 @@ class _Message:
         """The rule by which a head that speaks for itself has an object to keep. `later`: the sentence looks ahead."""
         if wording.IS_EXAMPLE.search(rest):
             return None
-        into = _into_memory(rest)
+        into = wording.INTO_MEMORY.match(rest)
         if into and _words(into["where"]) & wording.OWN_MEMORY:
             return "memory"
         if wording.HOLDS_OBJECT.search(head[0]) and (wording.SAID.match(rest) or _ends(rest)):
@@ -171,7 +171,7 @@ class _Message:
     def purpose(self, head: re.Match[str], rest: str, *, later: bool) -> str | None:
         """The rule by which a weak head is a wish to keep something beyond the session."""
         verb = head[0]
-        into = _into_memory(rest)
+        into = wording.INTO_MEMORY.match(rest)
         if into:
             return "memory" if self.to_memory(verb, into, rest[into.end() :]) else None
         if verb in ("update", "aggiorna"):
@@ -356,14 +356,6 @@ def _others(text: str) -> bool:
     return bool(_words(text) & wording.OTHERS)
 
 
-def _into_memory(rest: str) -> re.Match[str] | None:
-    """`… to memory`, with groups `what` and `where`."""
-    if not any(piece in rest for piece in wording.MEMORIES):
-        return None
-    found: re.Match[str] | None = wording.INTO_MEMORY.match(rest)
-    return found
-
-
 def _has_place(text: str) -> bool:
     """Whether it names a place of the software that something goes into: a file, a table, a cache."""
     words = re.findall(r"\w+", text)
@@ -421,7 +413,7 @@ def _is_lead(text: str) -> bool:
         ends += [word.end() for word in reversed(words) if " ".join(rest[: word.end()].split()) in wording.COURTESIES]
         if not ends:
             return False
-        rest = rest[ends[0] :].lstrip(" \n,:!.–—-")
+        rest = rest[ends[0] :].lstrip(" \n,:!.¬-")
     return True
 
 
