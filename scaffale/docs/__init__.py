@@ -6,8 +6,6 @@ while answering; the text that is shown is the indexed one.
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scaffale import search as hall
@@ -18,22 +16,19 @@ from scaffale.answers.docs import (
     DocumentList,
     Match,
 )
-from scaffale.docs.correlation import Correlation
 from scaffale.docs.curation import Curation
-from scaffale.errors import InvalidParam, LimitExceeded, NotFound, ScaffaleError
-from scaffale.indexer import freshness, journal, outline, shelves
-from scaffale.model import DIRECTIONS, DocumentHit, Filter, ScanReport, Section
+from scaffale.docs.exchange import Exchange
+from scaffale.errors import InvalidParam, LimitExceeded, NotFound
+from scaffale.indexer import freshness, outline, shelves
+from scaffale.model import DIRECTIONS, DocumentHit, Filter, Section
 from scaffale.text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from scaffale.indexer import scan
     from scaffale.indexer.database import Database
     from scaffale.indexer.records import SectionRow
     from scaffale.snippet import Highlighter
-
-    Progress = Callable[[int, int, str], None]
 
 MAX_LIMIT = 100
 SUGGESTED = 5  # at most, where nothing was found
@@ -41,13 +36,11 @@ LINKS = 5  # of one document, in an answer about something else
 MAX_READ_CHARS = 200_000  # of one answer, a longer line whole; the rest is read on from `next_start_line`
 MAX_CONTEXT_LINES = 1_000
 MAX_MATCHES = 50
-LEASE_DOCUMENTS = 2_000  # a scan commits the index that often: a lease of a second or two
 RENEWALS = 4  # how often a search begins anew since a scan changed what it found
-COMMIT_DOCUMENTS = 16  # fewer changed documents than that are left to the background thread, when there is one
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 
 
-class Docs(Curation, Correlation):
+class Docs(Curation, Exchange):
     """Shelves of documents. Safe to share between threads; `close` lets go of files and threads."""
 
     # --- finding and reading ---------------------------------------------------------------------------------------
@@ -227,114 +220,6 @@ class Docs(Curation, Correlation):
         fresh = [each._replace(freshness=freshness.freshness(prints[each.id], each.file_path)) for each in documents]
         next_offset = offset + limit if total > offset + limit else None
         return DocumentList(tuple(fresh), total, next_offset, warnings, home.name if home else None)
-
-    # --- scanning --------------------------------------------------------------------------------------------------
-
-    def scan_file(
-        self, *, file_path: str, shelf: str, correlate: bool = False, progress: Progress | None = None
-    ) -> ScanReport:
-        """Bring one Markdown file onto a shelf, which is made if it is new. With `correlate` links are made anew for what
-        changed, as `Docs.correlate` does with `only_changed`."""
-        from scaffale.indexer import scan
-
-        report = self._scan("file_path", file_path, shelf, scan.Options(), progress)
-        return self._correlated(report, progress) if correlate else report
-
-    def scan_folder(
-        self,
-        *,
-        folder_path: str,
-        shelf: str,
-        recursive: bool = True,
-        ignore: Sequence[str] = (),
-        respect_gitignore: bool = True,
-        correlate: bool = False,
-        progress: Progress | None = None,
-    ) -> ScanReport:
-        """Bring the Markdown files of a folder onto a shelf. What is unchanged since the last scan costs a stat."""
-        from scaffale.indexer import scan
-
-        options = scan.Options(recursive=recursive, ignore=tuple(ignore), respect_gitignore=respect_gitignore)
-        report = self._scan("folder_path", folder_path, shelf, options, progress)
-        return self._correlated(report, progress) if correlate else report
-
-    def resync_all(
-        self,
-        *,
-        shelf: str | None = None,
-        remove_missing: bool = False,
-        correlate: bool = False,
-        progress: Progress | None = None,
-    ) -> tuple[ScanReport, ...]:
-        """Scan again whatever was scanned before; one report a shelf. Missing files are reported, and forgotten only
-        with `remove_missing`."""
-        from scaffale.indexer import scan
-
-        if self._with(shelf) is None:
-            return ()
-        options = scan.Options(remove_missing=remove_missing)
-        reports = self._indexed(
-            options, lambda database, options, on_batch: scan.resync(database, shelf, options, progress, on_batch)
-        )
-        return tuple(self._correlated(each, progress) if correlate else each for each in reports)
-
-    def _correlated(self, report: ScanReport, progress: Progress | None) -> ScanReport:
-        done = self.correlate(shelf=report.shelf, apply=True, only_changed=True, progress=progress)
-        return report._replace(correlation=done)
-
-    def _scan(
-        self, argument: str, path: str, shelf: str, options: scan.Options, progress: Progress | None
-    ) -> ScanReport:
-        from scaffale.indexer import paths, scan
-
-        roots = self._settings.docs_allowed_roots or None
-        stores = (self._settings.memory_db_path, self._settings.docs_db_path)
-        target = paths.resolve_inside(path, roots, kind=argument, stores=stores)
-        (report,) = self._indexed(
-            options,
-            lambda database, options, on_batch: [scan.scan(database, shelf, target, options, progress, on_batch)],
-        )
-        return report
-
-    def _indexed(
-        self,
-        options: scan.Options,
-        work: Callable[[Database, scan.Options, Callable[[int], None]], list[ScanReport]],
-    ) -> list[ScanReport]:
-        """Run a scan and index as it goes, in leases, so that no other writer waits longer than one of them.
-
-        Whatever becomes of the index, everything that the scan stored is found once it has answered.
-        """
-        database, projection = self._open()
-        options = options._replace(
-            scan_id=int.from_bytes(os.urandom(7), "big"),
-            max_file_bytes=self._settings.docs_max_file_bytes,
-            allowed_roots=self._settings.docs_allowed_roots,
-        )
-        waiting = stored = 0
-
-        def on_batch(lines: int) -> None:
-            nonlocal waiting, stored
-            waiting += lines
-            stored += lines
-            if waiting >= LEASE_DOCUMENTS and projection.catch_up(bulk=True):
-                waiting = 0
-
-        try:
-            return work(database, options, on_batch)
-        finally:
-            left = projection.has_unfinished(options.scan_id or 0)  # by a scan that was killed, or is at work
-            if stored or left:
-                few = self._background and not left and waiting < COMMIT_DOCUMENTS
-                bulk = waiting > 10 * COMMIT_DOCUMENTS
-                level = not (waiting or left) or (not few and projection.catch_up(bulk=bulk, insist=True))
-                if stored:
-                    with database.write(durable=False) as connection:
-                        journal.acknowledge(connection, options.scan_id or 0, projection.committed())
-                if not level:
-                    projection.nudge()
-                with suppress(ScaffaleError):  # an idle moment will do
-                    database.checkpoint()
 
     # --- what there is ---------------------------------------------------------------------------------------------
 

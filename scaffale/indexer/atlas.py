@@ -26,7 +26,7 @@ VERDICTS = ("pinned", "rejected")
 
 
 class Draft(NamedTuple):
-    """A link to be kept."""
+    """A link to be kept. `former_origin` is the one that an imported link had where it came from."""
 
     source_document_id: int
     target_document_id: int
@@ -37,6 +37,7 @@ class Draft(NamedTuple):
     rationale: str | None = None
     score: float | None = None
     heuristic_version: str | None = None
+    former_origin: str | None = None
 
 
 def create(connection: apsw.Connection) -> None:
@@ -152,12 +153,14 @@ def add_link(connection: apsw.Connection, draft: Draft) -> int:
     now = clock.now()
     link_id: int = connection.execute(
         "INSERT INTO document_links (source_document_id, target_document_id, relation, origin, confidence, label,"
-        " rationale, score, heuristic_version, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " rationale, score, heuristic_version, metadata_json, created_at, updated_at)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+        " CASE WHEN ?10 IS NULL THEN '{}' ELSE json_object('former_origin', ?10) END, ?11, ?11)"
         " ON CONFLICT (source_document_id, target_document_id, relation, origin) DO UPDATE SET"
         " confidence = excluded.confidence, label = excluded.label, rationale = excluded.rationale,"
-        " score = excluded.score, heuristic_version = excluded.heuristic_version, updated_at = excluded.updated_at"
-        " RETURNING id",
-        (*draft, now, now),
+        " score = excluded.score, heuristic_version = excluded.heuristic_version,"
+        " metadata_json = excluded.metadata_json, updated_at = excluded.updated_at RETURNING id",
+        (*draft, now),
     ).get
     return link_id
 

@@ -89,6 +89,15 @@ def set_document_tags(connection: apsw.Connection, document_id: int, names: Iter
     return shelves.tags_of(connection, [document_id])[document_id]
 
 
+def given(connection: apsw.Connection, document_id: int) -> list[str]:
+    """The tags that people gave a document, by name."""
+    rows = connection.execute(
+        "SELECT name FROM document_tags JOIN tags ON id = tag_id WHERE document_id = ? AND origin = 'manual' ORDER BY name",
+        (document_id,),
+    )
+    return [row[0] for row in rows]
+
+
 def _new_tag_name(connection: apsw.Connection, name: str) -> str:
     wanted = tag_name(name)
     if not wanted:

@@ -109,7 +109,7 @@ def put_documents(
             _PUT,
             (
                 source.shelf_id,
-                source.id,
+                source.id or None,  # of an import there is none
                 draft.title,
                 draft.file_path,
                 draft.rel_path,

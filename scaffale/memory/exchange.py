@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale import files
 from scaffale.errors import Conflict, InvalidParam, NotFound, SecretDetected
-from scaffale.indexer import clock, entries, projects
+from scaffale.indexer import clock, entries, portable, projects
 from scaffale.indexer.entries import EntryFilter
 from scaffale.memory.life import Life, new_id
 from scaffale.memory.room import masked, one_of
@@ -130,7 +130,7 @@ class Exchange(Life):
                 stores=self._files(),
             )  # fmt: skip
             try:
-                data = files.read_regular(path, archive.MAX_BYTES)
+                data = files.read_regular(path, portable.MAX_BYTES)
             except OSError as error:
                 raise InvalidParam(f"import_path: {path} cannot be read: {error.strerror}") from error
             found = archive.read(data, resolved.settings)
@@ -219,9 +219,7 @@ def _head(connection: apsw.Connection, project_id: str) -> dict[str, Any]:
 
 
 def _written(head: dict[str, Any], content: _Content) -> list[bytes]:
-    from scaffale.memory.archive import as_json
-
-    return list(as_json(head, {"entries": content.entries, "tags": content.tags, "links": content.links}))
+    return list(portable.written(head, {"entries": content.entries, "tags": content.tags, "links": content.links}))
 
 
 def _zipped(connection: apsw.Connection, head: dict[str, Any], content: _Content) -> bytes:

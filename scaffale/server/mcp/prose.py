@@ -310,6 +310,24 @@ def scan_report(answer: Answer) -> str:
     return "\n".join(map(_one_scan, reports)) if reports else "Nothing has been scanned yet."
 
 
+def shelf_exported(answer: Answer) -> str:
+    """What the file holds."""
+    return (
+        f"{answer.get('save_path')}: shelf {answer.get('shelf')}, {answer.get('documents')} documents, "
+        f"{answer.get('document_links')} links, {answer.get('bytes')} bytes"
+    )
+
+
+def shelf_imported(answer: Answer) -> str:
+    """Counts that add up, and each document and link that was not taken, with its reason."""
+    lines = [_one_scan(answer), f"{answer.get('document_links')} links of documents, {answer.get('shelf_links')} of shelves"]
+    left_out = [f"left out: {each['relative_path']}: {each['warning']}" for each in answer.get("unresolved", [])]
+    lines += _first(left_out)
+    if "backup" in answer:
+        lines.append(f"before that the shelf was exported to {answer['backup']}")
+    return _lines(lines)
+
+
 def _one_scan(report: Answer) -> str:
     kinds = ("new", "changed", "same", "skipped", "failed")
     counts = ", ".join(f"{report[kind]} {kind}" for kind in kinds if kind in report)

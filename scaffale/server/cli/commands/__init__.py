@@ -162,6 +162,10 @@ COMMANDS = {
     ),
     "shelf remove": Command("forget a shelf; files stay", "scaffale shelf remove guide", "docs:shelf_remove"),
     "shelf forget": Command("forget one document; its file stays", "scaffale shelf forget 12", "docs:shelf_forget"),
+    "shelf export": Command("write a shelf to a file", "scaffale shelf export guide guide.json", "map:shelf_export"),
+    "shelf import": Command(
+        "read an exported shelf", "scaffale shelf import guide.json --on-conflict merge", "map:shelf_import"
+    ),
     "shelf parents": Command("the shelves that a shelf leans on", "scaffale shelf parents client --add standard", "map:parents"),
     "correlate": Command("propose links between documents", "scaffale correlate runbooks --apply", "map:correlate"),
     "tag list": Command("the dictionary of tags", "scaffale tag list", "map:tag_list"),

@@ -1,19 +1,85 @@
-"""Commands on the map of documents: parents of shelves, tags, links."""
+"""Commands on the map of documents: shelves as files, their parents, tags, links."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from scaffale.model import DIRECTIONS, DOCUMENT_RELATIONS
-from scaffale.server.cli.commands import DONE, shared
+from scaffale.server.cli.commands import DONE, PARTLY, shared
 
 if TYPE_CHECKING:
     import argparse
 
     from scaffale.answers.atlas import CorrelationReport
+    from scaffale.answers.shelf_exchange import ShelfImported
     from scaffale.server.cli.output import Output
 
     Arguments = argparse.Namespace
+
+
+# --- shelves as files --------------------------------------------------------------------------------------------------
+
+
+def shelf_export_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shelf")
+    parser.add_argument("path", help="the file to write")
+    parser.add_argument("--overwrite", action="store_true", help="replace a file that is there")
+
+
+def shelf_export(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs:
+        answer = docs.export_shelf(
+            shelf=arguments.shelf,
+            save_path=os.path.abspath(arguments.path),
+            overwrite=arguments.overwrite,
+            anywhere=True,
+        )
+    output.answer(
+        answer,
+        lambda made: output.line(
+            f"{made.save_path}: {made.documents} documents, {made.document_links} links, {made.bytes} bytes"
+        ),
+    )
+    return DONE
+
+
+def shelf_import_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an exported shelf")
+    parser.add_argument("--shelf", help="put it on a shelf of this name (default: its own)")
+    parser.add_argument(
+        "--on-conflict", choices=("fail", "merge", "replace"), default="fail",
+        help="when the shelf holds documents: change nothing, add what is new, or put the file's in their place",
+    )  # fmt: skip
+    parser.add_argument("--correlate", action="store_true", help="then link what changed to what it has to do with")
+
+
+def shelf_import(arguments: Arguments, output: Output) -> int:
+    with shared.open_docs() as docs, output.progress("reading", "documents") as progress:
+        answer = docs.import_shelf(
+            import_path=os.path.abspath(arguments.path),
+            on_conflict=arguments.on_conflict,
+            shelf=arguments.shelf,
+            correlate=arguments.correlate,
+            anywhere=True,
+            progress=progress,
+        )
+
+    def show(made: ShelfImported) -> None:
+        m = made
+        output.line(
+            f"{m.shelf}: {m.seen} documents seen = {m.new} new + {m.changed} changed + {m.same} same + {m.skipped} skipped"
+            f" + {m.failed} failed; {m.removed} removed; {m.document_links} links, {m.shelf_links} of shelves"
+        )
+        for each in (*m.failures, *m.skips):
+            output.note(f"  {each.file_path}: {each.reason}")
+        for link in m.unresolved:
+            output.note(f"  {link.relative_path}: {link.warning}")
+        if m.backup:
+            output.note(f"  before that the shelf was exported to {m.backup}")
+
+    output.answer(answer, show)
+    return PARTLY if answer.failed else DONE
 
 
 # --- parents of shelves ----------------------------------------------------------------------------------------------
