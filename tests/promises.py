@@ -57,6 +57,7 @@ SPELLING = "unit/ranking/test_spelling.py::"
 CHOICE = "unit/backends/test_choice.py::"
 AUDIT = "unit/indexer/test_audit.py::"
 DATABASE = "unit/indexer/test_database.py::"
+SHELF_FILES = "unit/test_docs_exchange.py::"
 CORRELATION = "unit/test_correlation.py::"
 REFERENCES = "unit/indexer/test_references.py::"
 FRESH = "unit/indexer/test_freshness.py::"
@@ -1131,7 +1132,38 @@ MANAGING = (
         REAL + "test_a_map_is_made_by_lists_of_objects",
         MAP + "test_a_renamed_tag_is_found_by_its_new_name_alone_and_a_removed_one_by_none",
     ),
-    promise("3.2-transfer", "Shelves are exported and imported.", later="docs"),
+    promise(
+        "3.2-transfer",
+        "Shelves are exported and imported, by tool and command; fail changes nothing, merge adds, replace exports first.",
+        SHELF_FILES + "test_fail_changes_nothing_where_documents_are",
+        SHELF_FILES + "test_merge_adds_what_is_new_and_keeps_what_differs",
+        SHELF_FILES + "test_replace_makes_the_shelf_what_the_file_says_after_an_export",
+        SHELF_FILES + "test_an_import_that_breaks_off_leaves_nothing",
+        SHELF_FILES + "test_paths_obey_the_roots_of_documents",
+        REAL + "test_a_shelf_goes_through_a_file",
+    ),
+    promise(
+        "3.5-manifest",
+        "Manifest 2 carries documents, tags and links by name and path; version 1 is read without links.",
+        SHELF_FILES + "test_a_manifest_holds_texts_tags_and_links_by_name_and_path",
+        SHELF_FILES + "test_a_round_trip_is_stable_but_for_the_date",
+        SHELF_FILES + "test_version_one_is_the_same_without_links",
+        SHELF_FILES + "test_imported_links_say_so_and_keep_where_they_came_from",
+    ),
+    promise(
+        "3.5-unresolved",
+        "A link whose end is not found is a warning for that path, not a failure.",
+        SHELF_FILES + "test_links_whose_ends_are_missing_are_named_and_left_out",
+        SHELF_FILES + "test_a_target_that_several_documents_could_be_is_not_guessed",
+        SHELF_FILES + "test_a_link_that_would_close_a_circle_of_shelves_is_left_out",
+    ),
+    promise(
+        "3.5-hostile",
+        "A damaged manifest, or one whose paths lead elsewhere, is refused whole.",
+        SHELF_FILES + "test_a_file_that_is_wrong_is_refused_whole",
+        SHELF_FILES + "test_a_file_that_is_cut_off_is_refused_whole",
+        SHELF_FILES + "test_whatever_a_file_says_is_taken_or_refused_with_a_code",
+    ),
     promise(
         "3.2-links",
         "Links are added, removed, listed and replaced within their origin; a person's verdict holds.",

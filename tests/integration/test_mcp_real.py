@@ -128,6 +128,23 @@ def test_links_are_proposed_and_kept_when_asked(talk, notes):
     talk(conversation)
 
 
+def test_a_shelf_goes_through_a_file(talk, notes, tmp_path):
+    async def conversation(client):
+        await ask(client, "docs_management", action="scan_folder", folder_path=str(notes), shelf="notes")
+        path = str(tmp_path / "notes.json")
+        left = await ask(client, "docs_management", action="export_shelf", shelf="notes", save_path=path)
+        assert json.loads((tmp_path / "notes.json").read_text())["format_version"] == 2
+        again = {"action": "import_shelf", "import_path": path}
+        assert await refused(client, "docs_management", **again) == "CONFLICT"
+        assert await refused(client, "docs_management", **again, on_conflict="ask") == "INVALID_PARAM"
+        came = await ask(client, "docs_management", **again, on_conflict="merge", correlate=True)
+        assert came["seen"] == came["same"] == left["documents"] > 0
+        copied = await ask(client, "docs_management", **again, shelf="copy")
+        assert copied["new"] == left["documents"]
+
+    talk(conversation)
+
+
 def test_a_decision_is_kept_found_and_retired(talk, project):
     where = {"project_path": str(project)}
     said = {**where, "scope": "backend", "topic": "auth", "content": "Expiry is inclusive.\n", "source_type": "decision"}

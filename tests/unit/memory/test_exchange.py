@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from keeping import HOME, audit, files_with, ids, keep, read
 
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded, NotFound, ScaffaleError, SecretDetected
+from scaffale.indexer import portable
 from scaffale.memory import Memory, archive
 from scaffale.model import CONCEPT
 
@@ -485,7 +486,7 @@ def test_a_zip_with_a_member_twice_or_encrypted_is_refused(memory, tmp_path):
 
 
 def test_a_file_that_is_too_large_is_not_read(memory, tmp_path, monkeypatch):
-    monkeypatch.setattr(archive, "MAX_BYTES", 100)
+    monkeypatch.setattr(portable, "MAX_BYTES", 100)
     (tmp_path / "x.json").write_text(json.dumps(whole()), encoding="utf-8")
     with pytest.raises(LimitExceeded):
         bring(memory, tmp_path / "x.json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import stat
 import sys
 
@@ -118,7 +119,7 @@ def test_without_a_command_all_are_shown(run, words):
 def test_a_group_shows_its_commands(run, group):
     said = run(group)
     assert said.code == 0
-    shown = [name for name in commands.COMMANDS if f"  {name} " in said.out]
+    shown = [name for name in commands.COMMANDS if re.search(rf"^  {name} ", said.out, re.MULTILINE)]
     assert shown == [name for name in commands.COMMANDS if name.startswith(f"{group} ")]
     assert run(group, "--help").out == said.out
 
@@ -767,6 +768,23 @@ def test_an_encoding_that_cannot_show_all_shows_what_it_can(run, home, monkeypat
             assert main(words) == 0
         narrow.flush()
         assert "perch" in narrow.buffer.getvalue().decode("ascii")
+
+
+def test_a_shelf_is_written_to_a_file_and_read_from_it(run, shelf, tmp_path, monkeypatch):
+    name = run("shelf", "list", "--json").data["shelves"][0]["name"]
+    monkeypatch.chdir(tmp_path)
+    left = run("shelf", "export", name, "shelf.json")
+    assert left.code == 0, left.err
+    assert str(tmp_path / "shelf.json") in left.out
+    assert run("shelf", "export", name, "shelf.json").code == 4
+    assert run("shelf", "export", name, "shelf.json", "--overwrite").code == 0
+    assert run("shelf", "import", "shelf.json").code == 4
+    made = run("shelf", "import", "shelf.json", "--shelf", "copy", "--correlate", "--json").data
+    assert made["seen"] == made["new"] > 0
+    assert made["correlation"]["scanned_documents"] == made["new"]
+    again = run("shelf", "import", "shelf.json", "--on-conflict", "replace")
+    assert f"{made['new']} same" in again.out
+    assert "before that the shelf was exported to" in again.err
 
 
 def test_correlating_says_what_it_would_do_and_does_it_when_asked(run, shelf):

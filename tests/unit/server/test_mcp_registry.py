@@ -25,6 +25,9 @@ KEYWORDS = {
 }
 
 
+CHECKED_BY_THE_HALL = re.compile(r"_id\Z|\A(?:start|end)_line\Z|confidence\Z")  # with words that say more than a bound
+
+
 @pytest.mark.parametrize("spec", TOOLS, ids=lambda spec: spec.name)
 class TestEveryTool:
     def test_has_a_portable_name_and_says_what_it_does(self, spec):
@@ -47,7 +50,7 @@ class TestEveryTool:
             assert set(rule) <= KEYWORDS[rule["type"]] | {"type", "description", "default"}, name
             if rule["type"] == "array":
                 assert rule["items"]["type"] in KEYWORDS
-            if rule["type"] in {"integer", "number"}:
+            if rule["type"] in {"integer", "number"} and not CHECKED_BY_THE_HALL.search(name):
                 assert "minimum" in rule, name
             if "enum" in rule:
                 assert len(set(rule["enum"])) == len(rule["enum"]) > 0
@@ -122,6 +125,7 @@ def test_names_are_unique_and_sets_are_as_agreed():
     assert all(choose(TOOLS, name) for name in TOOL_SETS)
 
 
+ONLY_PEOPLE = {"docs_management export_shelf": {"overwrite"}}  # what a command takes, and the tool does not
 NAMES = {"list_scopes", "list_topics", "list_tags"}
 
 
@@ -142,7 +146,7 @@ def test_what_a_schema_offers_is_what_the_hall_takes(name, verb, properties, req
     """Names, required ones and defaults: a default that a client reads is the one that holds."""
     parameters = inspect.signature(verb).parameters
     ours = {"self", "actor", "progress", "column", "origin", "anywhere", "only_changed"}
-    assert set(properties) == set(parameters) - ours, name
+    assert set(properties) == set(parameters) - ours - ONLY_PEOPLE.get(name, set()), name
     for each, rule in properties.items():
         if "default" in rule:
             assert parameters[each].default == rule["default"], each

@@ -162,7 +162,9 @@ COMMANDS = {
     ),
     "shelf remove": Command("forget a shelf; files stay", "scaffale shelf remove guide", "docs:shelf_remove"),
     "shelf forget": Command("forget one document; its file stays", "scaffale shelf forget 12", "docs:shelf_forget"),
-    "shelf export": Command("write a shelf to a file", "scaffale shelf export guide guide.json", "map:shelf_export"),
+    "shelf export": Command(
+        "write a shelf to a file", "scaffale shelf export guide guide.json", "map:shelf_export"
+    ),
     "shelf import": Command(
         "read an exported shelf", "scaffale shelf import guide.json --on-conflict merge", "map:shelf_import"
     ),
