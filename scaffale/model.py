@@ -20,7 +20,12 @@ DOCUMENT_RELATIONS = (
 )  # fmt: skip
 DIRECTIONS = ("outgoing", "incoming", "both")
 TARGETS = ("memory_entry", "docs_document", "uri")
-CONCEPT = "concept_clarified"  # written by the ledger's promotion alone
+CONCEPT = "concept_clarified"  # in memory it is written by the review alone; in a session's ledger agents record it
+PROMOTED, DECLINED = "memory_promoted", "memory_promotion_declined"  # the review's marks in a ledger
+WITHDRAWN, REOPENED, REJECTED = "decision_withdrawn", "phase_reopened", "memory_rejected"
+TABLE_TYPES = ("table_promoted", "table_excluded", "column_promoted", "column_excluded")  # their subjects are never concepts
+DECISION_TYPES = (CONCEPT, *TABLE_TYPES, REJECTED, WITHDRAWN, REOPENED)  # what may be recorded
+PHASES = ("F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8")
 SECRET_RULES = 1  # version of the tier 1 rules of `secrets`: a text checked by these need not be checked again on its way out
 VERIFICATION_HINT = "Context, not authority: verify."
 
@@ -124,6 +129,7 @@ class EntryDraft(NamedTuple):
     tags: tuple[str, ...] = ()
     importance: int = 3
     confidence: float | None = None
+    metadata: dict[str, Any] | None = None  # of a concept: what it was clarified for
 
 
 class Entry(NamedTuple):
@@ -151,7 +157,9 @@ class Entry(NamedTuple):
     invalidation_reason: str | None
     tags: tuple[str, ...] = ()
     verification_hint: str = VERIFICATION_HINT
-    evidence: str | None = None  # `changed` or `gone`: what a document that it cites has become
+    evidence: str | None = None  # `changed` or `gone`: what has become of a document that it cites, or of its decision
+    display_id: str | None = None  # `mem-NNNN`, of a promoted concept
+    metadata: dict[str, Any] | None = None  # of a promoted concept: sources, rationale, question, concepts
 
 
 class EntryHit(NamedTuple):
@@ -177,6 +185,7 @@ class EntryHit(NamedTuple):
     verification_hint: str = VERIFICATION_HINT
     evidence: str | None = None
     similarity: float | None = None
+    display_id: str | None = None
 
 
 class Count(NamedTuple):
@@ -184,6 +193,38 @@ class Count(NamedTuple):
 
     name: str
     count: int  # type: ignore[assignment]
+
+
+# --- ledger --------------------------------------------------------------------------------------------------------
+
+
+class Session(NamedTuple):
+    """A working session. `number` is its own inside the store; the world knows `id`, unique in its project."""
+
+    number: int
+    project_id: str
+    id: str
+    title: str | None
+    phases: tuple[str, ...]
+    created_at: str
+    created_by: str | None
+
+
+class Decision(NamedTuple):
+    """A line of a session's ledger. `about_seq` is the line that a withdrawal, or a mark of the review, is about."""
+
+    seq: int
+    at: str
+    phase: str
+    type: str
+    subject: str
+    detail: str
+    rationale: str | None
+    question_context: str | None
+    concepts: tuple[str, ...]
+    actor: str | None
+    supersedes_seq: int | None
+    about_seq: int | None
 
 
 # --- documents -----------------------------------------------------------------------------------------------------

@@ -72,11 +72,13 @@ def search(
     identify: Identify,
     look: Look,
     places: Places,
+    exclude: Collection[int] = (),
 ) -> Page:
     """Passages under each filter in turn: all that the first lets through rank before those of the second.
 
     `identify` gives the last word between passages that tie in everything (see `ranking.order.ordered`), `look` what is to
-    be seen of passages, `places` what passages must have in common to speak for one another.
+    be seen of passages, `places` what passages must have in common to speak for one another. Passages of the owners in
+    `exclude` are not searched.
     """
     reach = _reach(offset, limit)
     closely = _Closely(projection, query, identify, look)
@@ -84,14 +86,14 @@ def search(
     warnings: dict[str, None] = {}
     total = lag = 0
     for filter in filters:
-        answer, found = closely.ask(filter, max(reach - len(hits), COMPANY))
+        answer, found = closely.ask(filter, max(reach - len(hits), COMPANY), exclude)
         best = closely.ordered(closely.in_company(closely.literal(found.hits), places), max(reach - len(hits), CLOSE))
         hits += closely.near(best, found)[: reach - len(hits)]
         total += found.total
         lag = max(lag, answer.lag)
         warnings.update(dict.fromkeys(_warnings(answer.warnings, found, query, answer.lag)))
     if query.operators and not total:
-        page = search(projection, _as_text(query), filters, limit, offset, identify, look, places)
+        page = search(projection, _as_text(query), filters, limit, offset, identify, look, places, exclude)
         return page._replace(warnings=(*page.warnings, READ_AS_TEXT))
     return Page(hits[offset:reach], total, total > reach, lag, tuple(warnings), closely.gains, closely.highlighter)
 

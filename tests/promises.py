@@ -3,7 +3,7 @@
 An id is the chapter that the promise is of, and a name. Chapters: 1 ground rules; 2 memory (2.1 whose project and which
 paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import, 2.8 resources
 and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading, 3.4
-correlation); 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
+correlation); 4 ledger; 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
 5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.7 scope, 8.8
 budgets, 8.11 peers, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
 has to come before a promise can be shown; such a promise is not kept yet and has no test.
@@ -85,6 +85,7 @@ MEMORY = "unit/test_memory.py::"
 LIFE = "unit/memory/test_life.py::"
 DELETION = "unit/memory/test_deletion.py::"
 PROPOSING = "unit/memory/test_proposing.py::"
+SESSIONS = "unit/memory/test_sessions.py::"
 LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
 CAPTURE = "unit/memory/test_capture.py::"
@@ -1289,6 +1290,40 @@ FINDING = (
     ),
 )
 
+LEDGER = (
+    promise(
+        "4-sessions",
+        "A session belongs to its project, is opened once, and gone on with.",
+        SESSIONS + "test_a_session_is_opened_once_and_gone_on_with",
+        SESSIONS + "test_a_session_belongs_to_its_project",
+        SESSIONS + "test_a_session_that_makes_no_sense_is_refused",
+        SESSIONS + "test_reading_sessions_makes_no_store",
+    ),
+    promise(
+        "4-append-only",
+        "A ledger is appended to, verbatim; nothing of it is ever rewritten.",
+        SESSIONS + "test_lines_are_numbered_and_say_everything_verbatim",
+        SESSIONS + "test_nothing_of_a_ledger_can_be_rewritten",
+        SESSIONS + "test_pages_of_a_ledger_reach_every_line",
+    ),
+    promise(
+        "4-effective",
+        "Withdrawn, superseded and stale decisions are not effective, and a view says why.",
+        SESSIONS + "test_what_was_withdrawn_or_superseded_does_not_hold_and_the_view_says_why",
+        SESSIONS + "test_going_back_makes_later_phases_stale_and_what_is_recorded_anew_holds",
+    ),
+    promise(
+        "4-bad-lines",
+        "A decision that makes no sense is refused, audited without its words, and nothing is appended.",
+        SESSIONS + "test_a_line_that_makes_no_sense_is_refused_and_nothing_is_appended",
+        SESSIONS + "test_the_trail_keeps_no_word_of_a_decision",
+    ),
+    promise(
+        "4-no-table",
+        "A table or a column is never a concept.",
+        SESSIONS + "test_a_table_or_a_column_is_no_concept",
+    ),
+)
 GUARD = (
     promise(
         "5.1-segments",
@@ -1791,11 +1826,16 @@ SETTLED = (
         "Proposals lie outside search until a person accepts the very text that was shown.",
         PROPOSING + "test_what_waits_is_found_by_nothing",
         PROPOSING + "test_a_person_accepts_the_very_text_that_was_shown",
-        TOGETHER + "test_a_person_accepts_a_proposal_on_a_terminal_by_typing_the_code_of_its_text",
+        TOGETHER + "test_a_person_reviews_on_a_terminal_by_typing_the_code_of_what_was_shown",
         PROPOSING + "test_what_is_declined_is_gone_down_to_the_bytes",
-        PROPOSING + "test_a_concept_is_not_accepted_here",
+        PROPOSING + "test_a_proposal_that_has_become_an_entry_meanwhile_is_that_entry",
     ),
-    promise("9-review", "scaffale review decides on proposals and concepts.", later="ledger"),
+    promise(
+        "9-review",
+        "scaffale review decides on proposals and concepts, on a terminal, by a typed code.",
+        TOGETHER + "test_a_person_reviews_on_a_terminal_by_typing_the_code_of_what_was_shown",
+        TWINS + "test_proposals_wait_for_a_person_on_a_terminal",
+    ),
 )
 
 PROMISES = (
@@ -1811,6 +1851,7 @@ PROMISES = (
     *DOCUMENT_RECORDS,
     *MANAGING,
     *FINDING,
+    *LEDGER,
     *GUARD,
     *FACES,
     *BEYOND,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 class UpdatedEntry(NamedTuple):
     """`changed` names the fields that have another value now; `revision` is the number under which the earlier ones are
-    kept, absent when nothing changed."""
+    kept, absent when nothing changed. `proposal_id`: it is the edit of a concept, and waits for a person's review."""
 
     project_id: str
     entry_id: str
@@ -22,6 +22,7 @@ class UpdatedEntry(NamedTuple):
     revision: int | None
     similar_entries: tuple[SimilarEntry, ...]
     warnings: tuple[str, ...]
+    proposal_id: str | None = None
 
 
 class DeletedEntry(NamedTuple):

@@ -1,8 +1,8 @@
-"""What the verbs answer that bring proposals, show them, and let a person decide."""
+"""What the verbs answer that bring proposals, and list them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from scaffale.indexer.proposals import Proposal
@@ -29,26 +29,4 @@ class ProposalList(NamedTuple):
     proposals: tuple[Proposal, ...]
     total: int
     next_offset: int | None
-    warnings: tuple[str, ...]
-
-
-class Decided(NamedTuple):
-    """`entry_id` is the entry that an accepted proposal became."""
-
-    project_id: str
-    proposal_id: str
-    accepted: bool
-    entry_id: str | None
-    draft: dict[str, Any]
-    warnings: tuple[str, ...]
-
-
-class Shown(NamedTuple):
-    """One proposal. `code` is what a person types to accept exactly this text."""
-
-    project_id: str
-    id: str
-    origin: str
-    draft: dict[str, Any]
-    code: str
     warnings: tuple[str, ...]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REDACTED = frozenset(
     "content summary query text document title body note notes data payload file file_content markdown search_string"
-    " instructions excerpt snippet message rationale".split()
+    " instructions excerpt snippet message rationale subject detail question_context concepts".split()
 )  # fmt: skip
 LONG_NAME = 40  # no parameter of ours is called so long
 KEPT_CHARS = 200

@@ -13,7 +13,7 @@ from scaffale.indexer.database import Database, Heritage, Migration, Schema, arr
 from scaffale.model import SECRET_RULES, STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     import apsw
 
@@ -61,6 +61,13 @@ def _add_exchange(connection: apsw.Connection) -> None:
     connection.execute("CREATE INDEX memory_entry_tags_tag ON memory_entry_tags (tag_id)")
 
 
+def _add_ledger(connection: apsw.Connection) -> None:
+    from scaffale.indexer import ledger, registry
+
+    ledger.create(connection)
+    registry.create(connection)
+
+
 def _heritage() -> Heritage:
     from scaffale.indexer import predecessor
 
@@ -71,6 +78,7 @@ MIGRATIONS = (
     Migration("001_memory", _create_memory),
     Migration("002_life", _add_life),
     Migration("003_exchange", _add_exchange),
+    Migration("004_ledger", _add_ledger),
 )
 SCHEMA = Schema(APPLICATION_ID, MIGRATIONS, _heritage)
 
@@ -83,11 +91,13 @@ _TAGS = (  # none holds a blank
     "(SELECT group_concat(t.name, ' ' ORDER BY t.name) FROM memory_entry_tags AS et JOIN memory_tags AS t"
     " ON t.id = et.tag_id WHERE et.entry_id = e.id)"
 )
-_SELECT = f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS} FROM memory_entries AS e"
+_NUMBER = "(SELECT c.number FROM ledger_concepts AS c WHERE c.entry_id = e.id)"
+_SELECT = f"SELECT e.rid, e.secret_rules, {_COLUMNS}, {_TAGS}, {_NUMBER}, e.metadata_json FROM memory_entries AS e"
 
 
 class EntryFilter(NamedTuple):
-    """Which entries. Absent parts do not restrict; tags must all be borne. `statuses` empty means any."""
+    """Which entries. Absent parts do not restrict; tags must all be borne. `statuses` empty means any. `concepts`: only
+    those that a person promoted."""
 
     project_id: str | None = None
     scope: str | None = None
@@ -95,6 +105,7 @@ class EntryFilter(NamedTuple):
     tags: tuple[str, ...] = ()
     source_type: str | None = None
     statuses: tuple[str, ...] = ()
+    concepts: bool = False
 
 
 class Row(NamedTuple):
@@ -129,8 +140,8 @@ def passage(row: Row) -> Passage:
         owner=rid,
         title=e.title or e.topic,
         heading=e.topic if e.title else "",
-        body=f"{e.summary}\n\n{e.content}" if e.summary else e.content,
-        labels=" ".join((e.scope, e.topic, *e.tags)),
+        body="\n\n".join(filter(None, (e.summary, e.content, *said_of(e)))),
+        labels=" ".join((e.scope, e.topic, *e.tags, *((e.display_id,) if e.display_id else ()))),
         facets=(
             f"project={e.project_id}",
             f"status={e.status}",
@@ -140,11 +151,23 @@ def passage(row: Row) -> Passage:
             f"source={e.source_type}",
             *(f"place={name}" for name in dict.fromkeys((e.scope, e.topic))),
             *(f"tag={tag}" for tag in e.tags),
+            *(("registry=concept",) if e.display_id else ()),
         ),
         importance=e.importance,
         confidence=-1.0 if e.confidence is None else e.confidence,
         updated=clock.milliseconds_of(e.updated_at),
     )
+
+
+def said_of(entry: Entry) -> tuple[str, ...]:
+    """What is known of a concept besides its text, and found with it: of each of its sources session, rationale, question
+    and concepts."""
+    metadata = entry.metadata or {}
+    parts: dict[str, None] = {}
+    for source in (metadata, *metadata.get("merged", ())):
+        texts = (source.get("rationale"), source.get("question_context"), " ".join(source.get("concepts", ())))
+        parts.update(dict.fromkeys((*texts, source.get("session_id"))))
+    return tuple(text for text in parts if text)
 
 
 def facet_clauses(filter: EntryFilter) -> tuple[tuple[str, ...], ...]:
@@ -160,6 +183,8 @@ def facet_clauses(filter: EntryFilter) -> tuple[tuple[str, ...], ...]:
         if value is not None:
             clauses.append((f"{key}={value}",))
     clauses += [(f"tag={tag}",) for tag in filter.tags]
+    if filter.concepts:
+        clauses.append(("registry=concept",))
     return tuple(clauses)
 
 
@@ -169,13 +194,19 @@ def facet_clauses(filter: EntryFilter) -> tuple[tuple[str, ...], ...]:
 def add(connection: apsw.Connection, id: str, project_id: str, draft: EntryDraft, sha256: str, actor: str, now: str) -> int:
     """A new active entry, checked for secrets, with its tags and journal line; returns its number. The project is there."""
     d = draft
+    metadata = None
+    if d.metadata is not None:
+        import json
+
+        metadata = json.dumps(d.metadata, ensure_ascii=False)
     connection.execute(
         "INSERT INTO memory_entries (rid, id, project_id, scope, topic, title, content, summary, source_type, source_ref,"
         " source_path, source_uri, content_sha256, confidence, importance, created_by, created_at, updated_at,"
-        f" secret_rules) VALUES ({NEXT_RID}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f" metadata_json, secret_rules) VALUES ({NEXT_RID}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             id, project_id, d.scope, d.topic, d.title, d.content, d.summary, d.source_type, d.source_ref,
-            d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now, SECRET_RULES,
+            d.source_path, d.source_uri, sha256, d.confidence, d.importance, actor, now, now,
+            metadata, SECRET_RULES,
         ),
     )  # fmt: skip
     rid = connection.last_insert_rowid()
@@ -227,10 +258,26 @@ def rows(connection: apsw.Connection, rids: Sequence[int]) -> list[Row]:
     return [_row(row) for row in found]
 
 
-def find(connection: apsw.Connection, id: str) -> Row | None:
-    """The entry of this id, of any project."""
+def find(connection: apsw.Connection, id: str, project_id: str | None = None) -> Row | None:
+    """The entry of this id, of any project; in a project, `mem-NNNN` is the id of a concept, too."""
     row = connection.execute(f"{_SELECT} WHERE e.id = ?", (id,)).fetchone()
+    if row is None and project_id is not None and (number := display_number(id)) is not None:
+        row = connection.execute(
+            f"{_SELECT} WHERE e.id = (SELECT entry_id FROM ledger_concepts WHERE project_id = ? AND number = ?)",
+            (project_id, number),
+        ).fetchone()
     return _row(row) if row else None
+
+
+def display_id(number: int) -> str:
+    """How a promoted concept is called in its project: `mem-0001`."""
+    return f"mem-{number:04d}"
+
+
+def display_number(id: str) -> int | None:
+    """The number of a concept in an id such as `mem-0001`."""
+    digits = id.removeprefix("mem-")
+    return int(digits) if digits != id and 4 <= len(digits) <= 12 and digits.isascii() and digits.isdigit() else None
 
 
 def headings(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, tuple[str, str]]:
@@ -280,9 +327,13 @@ def places(connection: apsw.Connection, rids: Sequence[int]) -> dict[int, str]:
     return dict(found)
 
 
-def listing(connection: apsw.Connection, filter: EntryFilter, limit: int, offset: int) -> tuple[list[Row], int]:
+def listing(
+    connection: apsw.Connection, filter: EntryFilter, limit: int, offset: int, exclude: Collection[int] = ()
+) -> tuple[list[Row], int]:
     """A page in the order of searches without a query: status, importance, confidence, freshness, id; and the total."""
     where, parameters = _where(filter)
+    if exclude:
+        where, parameters = f"{where} AND e.rid NOT IN (SELECT value FROM json_each(?))", (*parameters, array(exclude))
     found = connection.execute(
         f"{_SELECT} WHERE {where}"
         f" ORDER BY {_STATUS_ORDER}, e.importance DESC, e.confidence DESC NULLS LAST, e.updated_at DESC, e.id"
@@ -355,9 +406,17 @@ def _where(filter: EntryFilter) -> tuple[str, tuple[str, ...]]:
             " WHERE et.entry_id = e.id AND t.name = ?)"
         )
         parameters.append(tag)
+    if filter.concepts:
+        conditions.append("EXISTS (SELECT 1 FROM ledger_concepts AS c WHERE c.entry_id = e.id)")
     return " AND ".join(conditions), tuple(parameters)
 
 
 def _row(row: tuple[Any, ...]) -> Row:
-    rid, rules, *columns, tags = row
-    return Row(rid, Entry._make((*columns, tuple(tags.split()) if tags else (), VERIFICATION_HINT, None)), rules)
+    rid, rules, *columns, tags, number, metadata = row
+    borne = tuple(tags.split()) if tags else ()
+    if number is None:
+        return Row(rid, Entry._make((*columns, borne, VERIFICATION_HINT, None, None, None)), rules)
+    import json
+
+    known = json.loads(metadata) if metadata else {}
+    return Row(rid, Entry._make((*columns, borne, VERIFICATION_HINT, None, display_id(number), known)), rules)

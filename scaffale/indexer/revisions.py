@@ -71,10 +71,12 @@ def change(
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (entry.id, number, at, actor, operation, reason, json.dumps(earlier, ensure_ascii=False)),
     )
-    columns = [name for name in new if name in _COLUMNS]
+    values = {name: value for name, value in new.items() if name in _COLUMNS}
+    if "metadata" in new:
+        values["metadata_json"] = json.dumps(new["metadata"], ensure_ascii=False)
     connection.execute(
-        f"UPDATE memory_entries SET {', '.join(f'{name} = ?' for name in (*columns, 'updated_at'))} WHERE rid = ?",
-        (*(new[name] for name in columns), at, row.rid),
+        f"UPDATE memory_entries SET {', '.join(f'{name} = ?' for name in (*values, 'updated_at'))} WHERE rid = ?",
+        (*values.values(), at, row.rid),
     )
     if "tags" in new:
         connection.execute("DELETE FROM memory_entry_tags WHERE entry_id = ?", (entry.id,))

@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from scaffale.settings import Settings
 
 
-def checked(resolved: Resolved, said: dict[str, Any]) -> tuple[EntryDraft, list[str]]:
-    """The entry that the arguments of `add_entry` describe, and warnings. Raises what is wrong with them."""
+def checked(resolved: Resolved, said: dict[str, Any], *, reviewed: bool = False) -> tuple[EntryDraft, list[str]]:
+    """The entry that the arguments of `add_entry` describe, and warnings. Raises what is wrong with them.
+
+    A concept is taken only where a person's review is about to write it (`reviewed`), or asks whether it could.
+    """
     scope = said["scope"] if said["scope"] is not None else resolved.keys.scope_default
     if scope is None or not slug(scope):
         raise InvalidParam("scope: give one, or set MEMORY_SCOPE_DEFAULT in the .env of the project")
-    if said["source_type"] == CONCEPT:
+    if said["source_type"] == CONCEPT and not reviewed:
         raise InvalidParam(f"source_type: {CONCEPT} is written only by the review of a session's concepts")
-    one_of("source_type", said["source_type"], SOURCE_TYPES)
+    one_of("source_type", said["source_type"], (*SOURCE_TYPES, CONCEPT) if reviewed else SOURCE_TYPES)
     values, warnings = _values(resolved, {**said, "scope": scope})
     source_path = values["source_path"]
     if source_path is not None:

@@ -16,7 +16,7 @@ from scaffale.snippet import Highlighter
 from scaffale.text import Query, parse, slug, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from scaffale.answers.links import SimilarEntries
     from scaffale.answers.memory import LinkedDocument
@@ -157,11 +157,12 @@ class Finding(Reading):
         offset: int,
         *,
         explain: bool = False,
+        exclude: Collection[int] = (),
     ) -> _Found:
         database, projection = store
         if isinstance(text, str) and not text.strip():
             with database.read() as connection:
-                rows, total = entries.listing(connection, wanted, limit, offset)
+                rows, total = entries.listing(connection, wanted, limit, offset, exclude)
             plain = Highlighter((), projection.stems)
             return _Found(tuple(_FoundEntry(masked(row), 0.0, {} if explain else None, plain) for row in rows), total, 0, ())
         query = parse(text) if isinstance(text, str) else text
@@ -179,7 +180,8 @@ class Finding(Reading):
                 return entries.places(connection, rids)
 
         page = hall.search(
-            projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids), look, places
+            projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids), look, places,
+            exclude,
         )
         left = [hit.id for hit in page.hits if hit.id not in found]
         if left:
@@ -212,13 +214,19 @@ class Finding(Reading):
 
     @staticmethod
     def _alike(
-        store: tuple[Database, Projection], project_id: str | None, content: str, rid: int | None, most: int
+        store: tuple[Database, Projection],
+        project_id: str | None,
+        content: str,
+        rid: int | None,
+        most: int,
+        *,
+        concepts: bool = False,
     ) -> list[tuple[float, Row]]:
         """Active entries with words of the content, and the share of words in common; the most alike first."""
         database, projection = store
         mine = frozenset(words(content))
         telling = sorted(mine, key=lambda word: (-len(word), word))[:SIMILAR_TERMS]
-        wanted = EntryFilter(project_id, statuses=("active",))
+        wanted = EntryFilter(project_id, statuses=("active",), concepts=concepts)
         answer = projection.search(
             parse(" ".join(telling)), Filter(entries.facet_clauses(wanted)), most, exclude=() if rid is None else (rid,)
         )
@@ -237,7 +245,13 @@ class Finding(Reading):
         these documents, in the order of the entries."""
         with store[0].read() as connection:
             found = self._citing(connection, [hit.entry.id for hit in hits])
-        return self._documents.evidence(found) if found else ({}, ())
+            shaken: set[str] = set()
+            if concepts := [hit.entry.id for hit in hits if hit.entry.display_id]:
+                from scaffale.indexer import registry
+
+                shaken = registry.shaken(connection, concepts)
+        evidence, documents = self._documents.evidence(found) if found else ({}, ())
+        return {**dict.fromkeys(shaken, "changed"), **evidence}, documents
 
     def _names(
         self, store: tuple[Database, Projection] | None, column: str, wanted: EntryFilter
@@ -294,7 +308,7 @@ def _parts(parts: dict[str, float], entry: Entry, query: Query) -> dict[str, flo
 
 
 def _seen(e: Entry) -> hall.Seen:
-    return hall.Seen((e.title or e.topic,), e.content, (e.summary or "", e.scope, e.topic, *e.tags))
+    return hall.Seen((e.title or e.topic,), e.content, (e.summary or "", e.scope, e.topic, *e.tags, *entries.said_of(e)))
 
 
 def _hit(found: _FoundEntry, evidence: str | None, *, include_content: bool = False) -> EntryHit:
@@ -310,7 +324,7 @@ def _hit(found: _FoundEntry, evidence: str | None, *, include_content: bool = Fa
     return EntryHit(
         e.id, e.project_id, e.scope, e.topic, e.title, highlighter.snippet(text, SNIPPET_CHARS), e.tags, e.source_type,
         e.source_ref, e.status, e.confidence, e.importance, e.created_at, e.updated_at, found.score,
-        e.content if include_content else None, numbers, evidence=evidence,
+        e.content if include_content else None, numbers, evidence=evidence, display_id=e.display_id,
     )  # fmt: skip
 
 

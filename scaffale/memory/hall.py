@@ -13,9 +13,9 @@ from scaffale.errors import NotFound
 from scaffale.indexer import entries, projects
 from scaffale.indexer.sync import NOT_PURGED
 from scaffale.memory.capture import Capture
+from scaffale.memory.carrying import Carrying
 from scaffale.memory.exchange import Exchange
 from scaffale.memory.handoff import Handoff
-from scaffale.memory.proposing import Proposing
 from scaffale.memory.verification import Verification
 from scaffale.model import STATUSES
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scaffale.answers.life import Rebuilt
     from scaffale.model import Project
 
-class Memory(Capture, Handoff, Exchange, Verification, Proposing):
+class Memory(Capture, Handoff, Exchange, Verification, Carrying):
     """The operational memory of projects. Safe to share between threads; `close` lets go of files and threads."""
 
     def status(self, *, project_path: str | None = None, project_id: str | None = None) -> MemoryStatus:

@@ -118,8 +118,9 @@ class Life(Finding):
     ) -> UpdatedEntry:
         """Give an entry other values; what they replace is kept as a revision. `None` leaves a field as it is.
 
-        `status` archives an entry or makes it active again; an invalidated one comes back only with a `reason`.
-        `Conflict` when the entry is not the one of `expected_updated_at` any more.
+        `status` archives an entry or makes it active again; an invalidated one comes back only with a `reason`. The edit of
+        a promoted concept becomes a proposal: the concept stays as it is until a person's review accepts it. `Conflict` when
+        the entry is not the one of `expected_updated_at` any more.
         """
         from scaffale.answers.life import UpdatedEntry
         from scaffale.indexer import revisions
@@ -138,8 +139,8 @@ class Life(Finding):
             _, warnings = drafts.without_secrets({"reason": reason}, resolved.settings)
             database, projection = self._of_entry(entry_id, resolved)
             with database.write() as connection:
-                row = self._entry(connection, entry_id, resolved)
-                entry = row.entry
+                row = self._entry(connection, entry_id, resolved, concept_too=True)
+                entry_id, entry = row.entry.id, row.entry
                 if expected_updated_at is not None and expected_updated_at != entry.updated_at:
                     raise Conflict(
                         f"the entry is the one of {entry.updated_at}, not the expected one: read it again",
@@ -153,9 +154,15 @@ class Life(Finding):
                         raise InvalidParam("reason: needed to bring an invalidated entry back")
                     operation = "restored" if status == "active" else "archived"
                     new |= {"status": status, "invalidated_at": None, "invalidation_reason": None}
+                at, number, proposal_id = entry.updated_at, 0, None
+                if entry.display_id:
+                    from scaffale.memory import edits
+
+                    proposal_id, more = edits.propose(connection, entry, new, actor)
+                    warnings += more
+                    new = {}
                 if "content" in new:
                     new["content_sha256"] = sha256(new["content"])
-                at, number = entry.updated_at, 0
                 if new:
                     at = revisions.next_time(row)
                     number = revisions.change(
@@ -164,15 +171,16 @@ class Life(Finding):
                     if {"content", "scope", "status"} & new.keys():
                         warnings += self._twin(connection, row, {**entry._asdict(), **new})
                 shown = tuple(name for name in new if name not in _BESIDES)
-                trail.done(connection, entry_id=entry_id, result={"changed": list(shown), "revision": number})
+                result = {"changed": list(shown), "revision": number, **({"proposal_id": proposal_id} if proposal_id else {})}
+                trail.done(connection, entry_id=entry_id, result=result)
             projection.nudge()
         similar: tuple[SimilarEntry, ...] = ()
         if "content" in new:
             similar, more = self._similar_to((database, projection), resolved.project.id, new["content"], row.rid)
             warnings += more
         return UpdatedEntry(
-            resolved.project.id, entry_id, shown, status or entry.status, entry.updated_at, at, number or None, similar,
-            (*resolved.warnings, *warnings, *trail.warnings),
+            resolved.project.id, entry_id, shown, new.get("status", entry.status), entry.updated_at, at, number or None,
+            similar, (*resolved.warnings, *warnings, *trail.warnings), proposal_id,
         )  # fmt: skip
 
     def invalidate_entry(
@@ -260,12 +268,12 @@ class Life(Finding):
         return self._open()
 
     @staticmethod
-    def _entry(connection: apsw.Connection, entry_id: str, resolved: Resolved) -> Row:
+    def _entry(connection: apsw.Connection, entry_id: str, resolved: Resolved, *, concept_too: bool = False) -> Row:
         """The entry of this project that is to be changed."""
-        row = entries.find(connection, entry_id)
+        row = entries.find(connection, entry_id, resolved.project.id)
         if row is None or row.entry.project_id != resolved.project.id:
             raise no_entry(entry_id, resolved)
-        if row.entry.source_type == CONCEPT:
+        if row.entry.source_type == CONCEPT and not (concept_too and row.entry.display_id):
             raise Conflict("a promoted concept changes only by a person's review", project_id=resolved.project.id)
         return row
 

@@ -205,7 +205,7 @@ class Linking(Life):
     @staticmethod
     def _linkable(connection: apsw.Connection, entry_id: str, resolved: Resolved) -> Row:
         """The entry of this project; a promoted concept may be linked, too."""
-        row = entries.find(connection, entry_id)
+        row = entries.find(connection, entry_id, resolved.project.id)
         if row is None or row.entry.project_id != resolved.project.id:
             raise no_entry(entry_id, resolved)
         return row

@@ -1,28 +1,22 @@
-"""The verbs of the queue of proposals: what other tools remembered comes in here, and a person decides what becomes memory.
-
-Nothing that waits is found by a search. Accepting is bound to a code of the very text that was shown.
-"""
+"""The verbs of the queue of proposals: what other tools remembered comes in here, and a person's review decides what becomes
+memory. Nothing that waits is found by a search."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from scaffale.errors import Conflict, InvalidParam, NotFound, ScaffaleError
+from scaffale.errors import InvalidParam, ScaffaleError
 from scaffale.indexer import clock, entries, projects
 from scaffale.memory.life import Life, new_id, sha256
 from scaffale.memory.room import one_of
-from scaffale.model import CONCEPT
 
 if TYPE_CHECKING:
-    import apsw
-
     from scaffale.answers.capture import Candidate
-    from scaffale.answers.proposals import Decided, ProposalList, Proposed, Shown
+    from scaffale.answers.proposals import ProposalList, Proposed
     from scaffale.indexer.projects import Resolved
     from scaffale.indexer.proposals import Proposal
 
-CODE_CHARS = 6
 _FIELDS = (
     "scope", "topic", "title", "content", "summary", "source_type", "source_ref", "source_path", "source_uri", "tags",
     "importance", "confidence",
@@ -30,7 +24,7 @@ _FIELDS = (
 
 
 class Proposing(Life):
-    """Propose, list, decide."""
+    """Propose, list."""
 
     def propose(
         self,
@@ -115,68 +109,6 @@ class Proposing(Life):
             offset + limit if total > offset + limit else None, resolved.warnings,
         )  # fmt: skip
 
-    def proposal(self, *, proposal_id: str, project_path: str | None = None, project_id: str | None = None) -> Shown:
-        """One proposal, with the code that accepts exactly this text."""
-        from scaffale.answers.proposals import Shown
-
-        resolved = self._resolve(project_path, project_id)
-        store = self._store()
-        if store:
-            with store[0].read() as connection:
-                found = _proposal(connection, proposal_id, resolved)
-            if found:
-                return Shown(found.project_id, found.id, found.origin, found.draft, code_of(found), resolved.warnings)
-        raise NotFound(f"no proposal {proposal_id[:80]} in {resolved.project.id}", project_id=resolved.project.id)
-
-    def decide_proposal(
-        self,
-        *,
-        proposal_id: str,
-        accept: bool,
-        actor: str,
-        code: str | None = None,
-        project_path: str | None = None,
-        project_id: str | None = None,
-    ) -> Decided:
-        """Accept a proposal, which makes an active entry of it, or decline it, which forgets it; in one transaction.
-
-        To accept wants the `code` of the very text that was shown. No tool of agents does this; a promoted concept is
-        accepted only by the review of its session.
-        """
-        from scaffale.answers.proposals import Decided
-        from scaffale.indexer import journal, proposals
-        from scaffale.memory import drafts
-
-        said = {"proposal_id": proposal_id, "accept": accept}
-        with self._audited("memory_decide_proposal", actor, project_id, said) as trail:
-            resolved = trail.resolved = self._resolve(project_path, project_id)
-            nothing = NotFound(f"no proposal {proposal_id[:80]} in {resolved.project.id}", project_id=resolved.project.id)
-            if self._store() is None:
-                raise nothing
-            database, projection = self._open()
-            entry_id = None
-            with database.write() as connection:
-                proposal = _proposal(connection, proposal_id, resolved)
-                if proposal is None:
-                    raise nothing
-                if accept:
-                    if proposal.draft["source_type"] == CONCEPT:
-                        raise Conflict("a concept is accepted by the review of concepts", project_id=resolved.project.id)
-                    if code != code_of(proposal):
-                        raise InvalidParam("code: is not that of this text; look at the proposal again")
-                    draft, _ = drafts.checked(resolved, _said(proposal))
-                    entry_id = new_id()
-                    digest = sha256(draft.content)
-                    entries.add(connection, entry_id, resolved.project.id, draft, digest, actor, clock.now())
-                else:
-                    journal.forget(connection, 0)  # its bytes leave the files with the next maintenance
-                proposals.remove(connection, proposal_id)
-                trail.done(connection, entry_id=entry_id, result={"accepted": accept})
-            projection.nudge()
-        return Decided(
-            resolved.project.id, proposal_id, accept, entry_id, proposal.draft, (*resolved.warnings, *trail.warnings)
-        )
-
     def _proposable(self, resolved: Resolved, candidate: Candidate, skipped: list[str]) -> dict[str, object] | None:
         """The candidate as a draft that an entry could be made of; else why not goes to the skipped."""
         from scaffale.memory import drafts
@@ -190,24 +122,3 @@ class Proposing(Life):
             skipped.append(f"{candidate.source_ref}: {error.detail}")
             return None
         return {name: value for name, value in draft._asdict().items() if value not in (None, ())}
-
-
-def code_of(proposal: Proposal) -> str:
-    """What a person types to accept exactly this text, and no other."""
-    import json
-
-    return sha256(json.dumps(proposal.draft, sort_keys=True, ensure_ascii=False))[:CODE_CHARS]
-
-
-def _proposal(connection: apsw.Connection, id: str, resolved: Resolved) -> Proposal | None:
-    from scaffale.indexer import proposals
-
-    found = proposals.find(connection, id)
-    return found if found and found.project_id == resolved.project.id else None
-
-
-def _said(proposal: Proposal) -> dict[str, object]:
-    given = dict.fromkeys(_FIELDS)
-    given |= {"importance": 3, **{name: value for name, value in proposal.draft.items() if name in _FIELDS}}
-    given["tags"] = list(given["tags"] or ())
-    return {**given, "secrets": "redact"}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     _More = TypeVar("_More")
 
+SHAKEN = "evidence changed: a decision that this concept was promoted from does not hold any more; ask before relying on it"
 SHOWN_LINKS = 20  # of an entry that is read; memory_list_entry_links pages through all
 
 
@@ -50,17 +51,20 @@ class Reading(Room):
         `budget_tokens` cuts the content; `start_char` reads on where it was cut.
         """
 
-        from scaffale.indexer import checks
+        from scaffale.indexer import checks, registry
 
-        def ask(connection: apsw.Connection, id: str) -> tuple[dict[str, Any], list[Link], list[Revision], list[Check]]:
+        def ask(
+            connection: apsw.Connection, id: str
+        ) -> tuple[dict[str, Any], list[Link], list[Revision], list[Check], set[str]]:
             changes: list[Revision] = []
             if include_history:
                 from scaffale.indexer import revisions
 
                 changes = revisions.of(connection, id)
-            return self._links_of(connection, id), self._citing(connection, [id]), changes, checks.of(connection, id)
+            links, citing = self._links_of(connection, id), self._citing(connection, [id])
+            return links, citing, changes, checks.of(connection, id), registry.shaken(connection, [id])
 
-        resolved, row, (links, citing, changes, seen) = self._reached(entry_id, mode, project_path, project_id, ask)
+        resolved, row, (links, citing, changes, seen, shaken) = self._reached(entry_id, mode, project_path, project_id, ask)
         warnings = list(resolved.warnings) if resolved else []
         if row.entry.status != "active":
             reason = f" ({row.entry.invalidation_reason})" if row.entry.invalidation_reason else ""
@@ -69,6 +73,9 @@ class Reading(Room):
         evidence = self._documents.evidence(citing)[0].get(entry.id) if citing else None
         if evidence:
             warnings.append(f"evidence {evidence}: a document that this entry cites is not what it was; look at it first")
+        if shaken:
+            evidence = evidence or "changed"
+            warnings.append(SHAKEN)
         content, next_char = _part(entry.content, start_char, budget_tokens)
         if next_char is not None:
             warnings.append(f"the content is cut: read on with start_char={next_char}")
@@ -197,9 +204,9 @@ class Reading(Room):
         store = self._store()
         if store:
             with store[0].read() as connection:
-                row = entries.find(connection, entry_id)
+                row = entries.find(connection, entry_id, resolved.project.id if resolved else None)
                 if row and (resolved is None or row.entry.project_id == resolved.project.id):
-                    return resolved, row, more(connection, entry_id)
+                    return resolved, row, more(connection, row.entry.id)
         raise no_entry(entry_id, resolved)
 
     def _list(
@@ -243,5 +250,5 @@ def _events(entry: Entry, changes: Sequence[Revision]) -> tuple[Event, ...]:
 def _masked_values(values: dict[str, Any]) -> dict[str, Any]:
     from scaffale import secrets
 
-    shown = {name: value for name, value in values.items() if name != "content_sha256"}
+    shown = {name: value for name, value in values.items() if name not in ("content_sha256", "metadata")}
     return {name: secrets.mask(value) if isinstance(value, str) else value for name, value in shown.items()}

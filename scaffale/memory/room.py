@@ -107,7 +107,19 @@ def masked(row: entries.Row) -> Entry:
     from scaffale import secrets
 
     masked: dict[str, Any] = {field: secrets.mask(text) for field in _SHOWN if (text := getattr(row.entry, field))}
+    if row.entry.metadata:
+        masked["metadata"] = _masked_value(row.entry.metadata)
     return row.entry._replace(**masked)
+
+
+def _masked_value(value: Any) -> Any:  # noqa: ANN401  (any value of JSON)
+    from scaffale import secrets
+
+    if isinstance(value, str):
+        return secrets.mask(value)
+    if isinstance(value, dict):
+        return {name: _masked_value(each) for name, each in value.items()}
+    return [_masked_value(each) for each in value] if isinstance(value, list) else value
 
 
 _SHOWN = ("title", "content", "summary", "source_ref", "source_path", "source_uri", "invalidation_reason")

@@ -103,24 +103,26 @@ def test_a_process_that_is_killed_in_an_import_leaves_all_or_nothing(tmp_path, m
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal of POSIX")
-def test_a_person_accepts_a_proposal_on_a_terminal_by_typing_the_code_of_its_text(tmp_path):
+def test_a_person_reviews_on_a_terminal_by_typing_the_code_of_what_was_shown(tmp_path):
     import pty
 
     home, notes = tmp_path / "home", tmp_path / "AGENTS.md"
     notes.write_text("# Style\n\nWrite short sentences, always and everywhere.\n", encoding="utf-8")
     with open_memory(home) as memory:
         memory.propose(source_path=str(notes), actor="a", scope="app", anywhere=True, **HOME)
-        (proposal,) = memory.list_proposals(**HOME).proposals
 
-    def accept(answer):
+    def review(answer):
         parent, child = pty.openpty()
-        command = [sys.executable, "-m", "scaffale.server.cli", "memory", "accept", proposal.id, "--project-id", "p"]
+        command = [sys.executable, "-m", "scaffale.server.cli", "review", "--project-id", "p"]
         worker = subprocess.Popen(
             command, stdin=child, stdout=child, stderr=child, env={**os.environ, "HOME": str(home)}, close_fds=True
         )
         os.close(child)
         said = b""
-        while b"to make this an entry" not in said:
+        while b"q quits" not in said:
+            said += os.read(parent, 4096)
+        os.write(parent, b"\n")
+        while b"to decide so" not in said:
             said += os.read(parent, 4096)
         os.write(parent, answer(said.decode()).encode() + b"\n")
         try:
@@ -131,9 +133,11 @@ def test_a_person_accepts_a_proposal_on_a_terminal_by_typing_the_code_of_its_tex
         os.close(parent)
         return worker.wait(timeout=60), said.decode()
 
-    code, said = accept(lambda text: "000000")
-    assert (code, "code" in said) == (2, True)
-    code, said = accept(lambda text: text.rsplit("type ", 1)[1].split()[0])
+    code, said = review(lambda text: "000000")
+    assert (code, "that is not the code" in said) == (0, True)
+    with open_memory(home) as memory:
+        assert memory.list_proposals(**HOME).total == 1
+    code, said = review(lambda text: text.rsplit("type ", 1)[1].split()[0])
     assert code == 0
     assert "Write short sentences" in said
     with open_memory(home) as memory:

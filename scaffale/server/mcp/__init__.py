@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def serve(settings: Settings, tools: str = "default", project: str | None = None) -> int:
     """Serve one client over stdin and stdout until it leaves, and return the exit code.
 
-    `tools` is one of `default`, `all`, `memory`, `docs`; `project` is the folder or the id of the project whose memory
+    `tools` is one of `default`, `all`, `memory`, `docs`, `ledger`; `project` is the folder or the id of the project whose memory
     is listed as resources. Raises `InvalidParam` for an unknown set, before anything is served.
     """
     import gc

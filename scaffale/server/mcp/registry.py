@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Answer = dict[str, Any]  # an answer as JSON: plain values only
     Progress = Callable[[int, int, str], None]
 
-TOOL_SETS = ("default", "all", "memory", "docs")
+TOOL_SETS = ("default", "all", "memory", "docs", "ledger")
 
 
 class Call(NamedTuple):

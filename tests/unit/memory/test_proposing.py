@@ -7,8 +7,7 @@ import json
 import pytest
 from keeping import HOME, audit, files_with, ids, keep, read
 
-from scaffale.errors import Conflict, InvalidParam, NotFound
-from scaffale.model import CONCEPT
+from scaffale.errors import Conflict, NotFound
 
 ACTOR = {"actor": "importer", **HOME}
 TOKEN = "ghp_" + "a1B2" * 9
@@ -89,22 +88,29 @@ def test_what_waits_is_found_by_nothing(memory, tmp_path):
 
 def test_a_person_accepts_the_very_text_that_was_shown(memory, tmp_path):
     propose(memory, tmp_path, "memory.jsonl", JSONL, scope="peers")
-    first, second, *_ = waiting(memory)
-    shown = memory.proposal(proposal_id=first.id, **HOME)
-    other = memory.proposal(proposal_id=second.id, **HOME)
-    for code in (None, "", other.code):
-        with pytest.raises(InvalidParam, match="code"):
-            memory.decide_proposal(proposal_id=first.id, accept=True, code=code, **ACTOR)
+    first, second, *_ = memory.review(**HOME).waiting
+    assert (first.kind, first.title, first.id) == ("proposal", "Auth Service", f"proposal/{waiting(memory)[0].id}")
+    assert "Uses leases." in first.text
+    for digest in ("", second.digest):
+        with pytest.raises(Conflict, match="look at it again"):
+            memory.decide(id=first.id, verdict="accept", digest=digest, **ACTOR)
     assert len(waiting(memory)) == 4
-    done = memory.decide_proposal(proposal_id=first.id, accept=True, code=shown.code, **ACTOR)
+    done = memory.decide(id=first.id, verdict="accept", digest=first.digest, **ACTOR)
     entry = read(memory, done.entry_id)
     assert (entry.content, entry.scope, entry.title, entry.status) == ("Uses leases.", "peers", "Auth Service", "active")
     assert ids(memory.search(query="leases", **HOME)) == [done.entry_id]
     assert len(waiting(memory)) == 3
     with pytest.raises(NotFound):
-        memory.decide_proposal(proposal_id=first.id, accept=True, code=shown.code, **ACTOR)
+        memory.decide(id=first.id, verdict="accept", digest=first.digest, **ACTOR)
     assert propose(memory, tmp_path, "memory.jsonl", JSONL, scope="peers").proposed == 0
-    assert audit(memory, "memory_decide_proposal")[-2]["result"] == {"accepted": True}
+    assert audit(memory, "ledger_review")[-2]["result"] == {"verdict": "accept", "changed": True, "display_id": None}
+
+
+def test_a_proposal_that_has_become_an_entry_meanwhile_is_that_entry(memory, tmp_path):
+    propose(memory, tmp_path, "memory.jsonl", JSONL, scope="peers")
+    known = keep(memory, "Uses leases.", scope="peers")
+    first = memory.review(**HOME).waiting[0]
+    assert memory.decide(id=first.id, verdict="accept", digest=first.digest, **ACTOR).entry_id == known
 
 
 def test_what_is_declined_is_gone_down_to_the_bytes(memory, tmp_path):
@@ -112,24 +118,10 @@ def test_what_is_declined_is_gone_down_to_the_bytes(memory, tmp_path):
     propose(memory, tmp_path, "x.jsonl", json.dumps({"type": "entity", "name": "A", "observations": ["needlexword"]}), scope="s")
     (tmp_path / "x.jsonl").unlink()
     assert files_with(tmp_path, "needlexword")
-    (proposal,) = waiting(memory)
-    for project in ({"project_id": "q"}, HOME):
-        if project is HOME:
-            memory.decide_proposal(proposal_id=proposal.id, accept=False, actor="a", **project)
-        else:
-            with pytest.raises(NotFound):
-                memory.decide_proposal(proposal_id=proposal.id, accept=False, actor="a", **project)
+    (shown,) = memory.review(**HOME).waiting
+    with pytest.raises(NotFound):
+        memory.decide(id=shown.id, verdict="decline", digest=shown.digest, actor="a", project_id="q")
+    memory.decide(id=shown.id, verdict="decline", digest=shown.digest, **ACTOR)
     memory.maintain()
     assert files_with(tmp_path, "needlexword") == set()
     assert len(ids(memory.search(query="lock", **HOME))) == 1
-
-
-def test_a_concept_is_not_accepted_here(memory, tmp_path):
-    propose(memory, tmp_path, "memory.jsonl", JSONL, scope="peers")
-    (proposal, *_) = waiting(memory)
-    with memory._open()[0].write() as connection:
-        draft = json.dumps({**proposal.draft, "source_type": CONCEPT})
-        connection.execute("UPDATE memory_proposals SET draft_json = ? WHERE id = ?", (draft, proposal.id))
-    shown = memory.proposal(proposal_id=proposal.id, **HOME)
-    with pytest.raises(Conflict, match="review"):
-        memory.decide_proposal(proposal_id=proposal.id, accept=True, code=shown.code, **ACTOR)

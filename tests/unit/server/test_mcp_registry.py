@@ -99,6 +99,8 @@ def test_only_tools_that_change_nothing_are_read_only():
         "memory_export_project",
         "memory_import_project",
         "docs_management",
+        "ledger_open_session",
+        "ledger_record_decision",
     }
 
 
@@ -120,20 +122,24 @@ def test_names_are_unique_and_sets_are_as_agreed():
     assert choose(TOOLS, "all") == TOOLS
     assert all(spec.name.startswith("memory_") for spec in choose(TOOLS, "memory"))
     assert [spec.name for spec in choose(TOOLS, "docs")] == ["docs_navigation", "docs_management"]
-    with pytest.raises(InvalidParam, match="default, all, memory, docs"):
+    assert all(spec.name.startswith("ledger_") for spec in choose(TOOLS, "ledger"))
+    with pytest.raises(InvalidParam, match="default, all, memory, docs, ledger"):
         choose(TOOLS, "everything")
     assert all(choose(TOOLS, name) for name in TOOL_SETS)
 
 
-ONLY_PEOPLE = {"docs_management export_shelf": {"overwrite"}}  # what a command takes, and the tool does not
+ONLY_PEOPLE = {  # what a command takes, and the tool does not
+    "docs_management export_shelf": {"overwrite"},
+    "ledger_propose_promotion": {"page_size"},
+}
 NAMES = {"list_scopes", "list_topics", "list_tags"}
 
 
 def _verbs_of_the_halls():
     for spec in TOOLS:
         properties = spec.schema["properties"]
-        if spec.domain == "memory":
-            name = spec.name.removeprefix("memory_")
+        if spec.domain in ("memory", "ledger"):
+            name = spec.name.removeprefix("memory_").removeprefix("ledger_")
             yield spec.name, getattr(Memory, "_list" if name in NAMES else name), properties, ()
         else:
             for action, verb in spec.verbs.items():

@@ -214,12 +214,25 @@ COMMANDS = {
         "propose what another tool remembers", "scaffale memory propose AGENTS.md --scope app", "exchange:propose"
     ),
     "memory proposals": Command("what waits for a person", "scaffale memory proposals", "exchange:proposals"),
-    "memory accept": Command("make a proposal an entry, on a terminal", "scaffale memory accept ID", "exchange:accept"),
-    "memory decline": Command("forget a proposal", "scaffale memory decline ID", "exchange:decline"),
     "memory rebuild": Command("build the index of memory anew", "scaffale memory rebuild", "curation:rebuild"),
     "memory scopes": Command("the scopes in use", "scaffale memory scopes", "memory:scopes"),
     "memory topics": Command("the topics in use", "scaffale memory topics", "memory:topics"),
     "memory tags": Command("the tags in use", "scaffale memory tags", "memory:tags"),
+    "review": Command("decide on what waits for a person, on a terminal", "scaffale review SESSION", "review:review"),
+    "ledger open": Command("begin a session, or go on with one", "scaffale ledger open q17 --title Ablations", "ledger:open"),
+    "ledger record": Command(
+        "append a decision to a session", 'scaffale ledger record q17 F1 concept_clarified Ablation "A procedure with …"',
+        "ledger:record",
+    ),
+    "ledger sessions": Command("the sessions of a project", "scaffale ledger sessions", "ledger:sessions"),
+    "ledger decisions": Command(
+        "a session line by line, and what does not hold", "scaffale ledger decisions q17 --ended", "ledger:decisions"
+    ),
+    "ledger summary": Command("a session in short", "scaffale ledger summary q17", "ledger:summary"),
+    "ledger candidates": Command("the concepts that may be promoted", "scaffale ledger candidates q17", "ledger:candidates"),
+    "ledger recall": Command("promoted concepts that fit", "scaffale ledger recall ablation --session q17", "ledger:recall"),
+    "ledger export": Command("write the concepts as JSON lines", "scaffale ledger export registry.jsonl", "ledger:export"),
+    "ledger import": Command("propose the concepts of a registry", "scaffale ledger import registry.jsonl", "ledger:import_"),
     "project bind": Command(
         "say that a folder belongs to the project that its .env claims",
         "scaffale project bind --project ~/work/app",

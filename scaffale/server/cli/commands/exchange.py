@@ -289,43 +289,7 @@ def proposals(arguments: Arguments, output: Output) -> int:
             output.line(f"{each.id}  {draft.get('scope')}/{draft.get('topic')}  {draft.get('source_type')}  {each.origin}")
             for line in str(draft.get("content", "")).splitlines():
                 output.line(f"    {line}")
-        output.note(f"{found.total} wait; `scaffale memory accept ID` and `decline ID` decide")
+        output.note(f"{found.total} wait; `scaffale review` decides")
 
     output.answer(answer, show)
-    return DONE
-
-
-def accept_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("proposal_id")
-    shared.project_arguments(parser, cross=False)
-
-
-def accept(arguments: Arguments, output: Output) -> int:
-    """On a terminal only: a person reads the text and types its code. No flag skips that."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise InvalidParam("a proposal is accepted by a person on a terminal, who reads it first")
-    where = shared.project(arguments)
-    with shared.open_memory() as memory:
-        found = memory.proposal(proposal_id=arguments.proposal_id, **where)
-        for name, value in found.draft.items():
-            output.line(f"{name}: {value}")
-        output.note(f"type {found.code} to make this an entry")
-        answer = memory.decide_proposal(
-            actor=shared.login(), proposal_id=found.id, accept=True, code=sys.stdin.readline().strip(), **where
-        )
-    output.answer(answer, lambda done: output.line(f"{done.entry_id}  kept"))
-    return DONE
-
-
-def decline_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("proposal_id")
-    shared.project_arguments(parser, cross=False)
-
-
-def decline(arguments: Arguments, output: Output) -> int:
-    with shared.open_memory() as memory:
-        answer = memory.decide_proposal(
-            actor=shared.login(), proposal_id=arguments.proposal_id, accept=False, **shared.project(arguments)
-        )
-    output.answer(answer, lambda done: output.line(f"{done.proposal_id}  declined"))
     return DONE

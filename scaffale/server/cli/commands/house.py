@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--tools", default="default", choices=("default", "all", "memory", "docs"))
+    parser.add_argument("--tools", default="default", choices=("default", "all", "memory", "docs", "ledger"))
     parser.add_argument("--project", help="the folder or id of the project whose memory is listed as resources")
 
 
