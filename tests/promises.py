@@ -44,6 +44,8 @@ TAIL = "property/test_tail.py::"
 ORDER = "property/test_total_order.py::"
 ANSWER = "unit/server/hooks/test_answer.py::"
 CALLS = "unit/server/hooks/test_calls.py::"
+PAGES = "unit/server/web/test_pages.py::"
+MARKUP = "unit/server/web/test_markdown.py::"
 INSTALL = "unit/server/install/test_install.py::"
 JSONC = "unit/server/install/test_jsonc.py::"
 TOML = "unit/server/install/test_toml.py::"
@@ -1542,7 +1544,32 @@ FACES = (
         RESULTS + "test_joiners_are_shown_where_they_hide_something_and_left_where_scripts_need_them",
     ),
     promise("6-http", "Streamable HTTP for a team, with tokens and origin checks.", later="streamable HTTP"),
-    promise("6-web", "A web page on loopback.", later="web page"),
+    promise(
+        "6-web",
+        "The web page searches, shows documents, memory, what waits for review, and health, and changes what a person decides.",
+        PAGES + "test_a_search_shows_documents_and_memory_with_their_matches_marked",
+        PAGES + "test_a_document_is_shown_with_outline_and_links",
+        PAGES + "test_the_picture_has_every_shelf_document_and_link",
+        PAGES + "test_memory_is_shown_by_project_and_time",
+        PAGES + "test_an_entry_is_invalidated_and_brought_back_with_a_reason",
+        PAGES + "test_a_proposal_is_accepted_as_it_was_shown",
+        PAGES + "test_health_names_stores_indexes_and_sizes",
+    ),
+    promise(
+        "6-web-token",
+        "Without its token the page tells nothing, and no page of another site changes anything.",
+        PAGES + "test_without_its_token_nothing_is_told",
+        PAGES + "test_a_change_without_the_second_token_is_refused",
+        PAGES + "test_another_name_is_refused",
+        PAGES + "test_a_page_of_another_site_is_refused",
+    ),
+    promise(
+        "6-web-hostile",
+        "Stored text can do nothing on the page.",
+        MARKUP + "test_hostile_text_is_harmless",
+        MARKUP + "test_whatever_is_put_together_is_harmless",
+        PAGES + "test_every_answer_carries_the_policy",
+    ),
     promise(
         "6-twins",
         "Every tool of memory has its twin on the command line.",

@@ -64,6 +64,9 @@ def inspect(wheel: Path) -> None:
     modules = {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "scaffale").rglob("*.py")}
     check(modules <= names, f"all {len(modules)} modules are in it")
     check("scaffale/py.typed" in names, "py.typed is in it")
+    page = {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "scaffale/server/web").rglob("*.*")}
+    page = {name for name in page if "__pycache__" not in name}
+    check(page <= names, f"all {len(page)} files of the web page are in it")
     check("Apache License" in texts, "the licence is in it")
     tops = {name.partition("/")[0] for name in names}
     check({top for top in tops if not top.endswith(".dist-info")} == {"scaffale"}, "it claims one name and brings no tests")

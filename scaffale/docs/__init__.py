@@ -16,6 +16,7 @@ from scaffale.answers.docs import (
     DocumentList,
     Match,
 )
+from scaffale.docs.browsing import Browsing
 from scaffale.docs.curation import Curation
 from scaffale.docs.exchange import Exchange
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound
@@ -40,7 +41,7 @@ RENEWALS = 4  # how often a search begins anew since a scan changed what it foun
 NOTHING_FOUND = "No document matches. Other words may; list_shelves says what is indexed."
 
 
-class Docs(Curation, Exchange):
+class Docs(Curation, Exchange, Browsing):
     """Shelves of documents. Safe to share between threads; `close` lets go of files and threads."""
 
     # --- finding and reading ---------------------------------------------------------------------------------------

@@ -214,7 +214,7 @@ def _read(
     from scaffale.ranking.likeness import Head, Library
 
     library = Library([Head(row.id, row.shelf_id, row.rel_path, row.title, row.tags) for row in rows])
-    targets = {row.id: _target(row) for row in rows}
+    targets = {row.id: target(row) for row in rows}
     map_ = references.Map(list(targets.values()))
     extending = set()
     with database.read() as connection:
@@ -230,7 +230,8 @@ def _read(
     return library, extending
 
 
-def _target(row: Row) -> Target:
+def target(row: Row) -> Target:
+    """The document as references may mean it."""
     from scaffale.indexer.references import Target
 
     path, relative = row.file_path, row.rel_path.replace("/", os.sep)

@@ -344,6 +344,16 @@ def listing(
     return [_row(row) for row in found], int(total)
 
 
+def newest(connection: apsw.Connection, filter: EntryFilter, limit: int, offset: int) -> tuple[list[Row], int]:
+    """A page of entries, the newest change first, ties by id; and the total."""
+    where, parameters = _where(filter)
+    found = connection.execute(
+        f"{_SELECT} WHERE {where} ORDER BY e.updated_at DESC, e.id LIMIT ? OFFSET ?", (*parameters, limit, offset)
+    ).fetchall()
+    total = connection.execute(f"SELECT count(*) FROM memory_entries AS e WHERE {where}", parameters).get
+    return [_row(row) for row in found], int(total)
+
+
 def page_by_number(connection: apsw.Connection, filter: EntryFilter, after: int, limit: int) -> list[Row]:
     """Entries above a number, ascending: pages that stay put while others write."""
     where, parameters = _where(filter)

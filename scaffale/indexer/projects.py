@@ -187,6 +187,18 @@ def find(connection: apsw.Connection, id: str) -> Known | None:
     return Known(Project(id, name, path, remote, True), tuple(folder for _, folder in folders))
 
 
+def summaries(connection: apsw.Connection) -> list[tuple[Project, int, int, str | None]]:
+    """Every project with how many entries it has, how many of them are active, and when one changed last; the newest first."""
+    return [
+        (Project(id, name, path, remote, True), entries, active or 0, last)
+        for id, name, path, remote, entries, active, last in connection.execute(
+            "SELECT p.id, display_name, canonical_path, git_remote, count(e.rid), sum(e.status = 'active'), max(e.updated_at)"
+            " FROM projects AS p LEFT JOIN memory_entries AS e ON e.project_id = p.id"
+            " GROUP BY p.id ORDER BY 7 DESC NULLS LAST, p.id"
+        )
+    ]
+
+
 def register(connection: apsw.Connection, project: Project, now: str, *, remember: bool = True) -> None:
     """Make the project known and remember its folder. Call it inside a write transaction, before the first row.
 

@@ -72,6 +72,10 @@ class Map:
                 ambiguous[written] = None
         return Found(tuple(sorted(found - {source.id})), tuple(ambiguous))
 
+    def meant(self, source: Target, written: str) -> Sequence[Target]:
+        """The documents that one reference of the source may mean: none, one, or several when it is ambiguous."""
+        return self._of_link(source, written) or self._of_wiki(source, written)
+
     def _of_link(self, source: Target, written: str) -> Sequence[Target]:
         from urllib.parse import unquote
 

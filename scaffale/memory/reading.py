@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scaffale.answers.memory import EntryAnswer, EntryPage, Names
 from scaffale.indexer import entries
 from scaffale.indexer.entries import EntryFilter
-from scaffale.memory.room import Room, masked, no_entry, one_of
+from scaffale.memory.room import Room, masked, no_entry, one_of, slugs
 from scaffale.model import STATUSES, Count
 from scaffale.text import slug
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from scaffale.answers.browsing import ProjectList, Timeline
     from scaffale.answers.life import Event, History
     from scaffale.answers.links import LinkShown
     from scaffale.indexer.checks import Check
@@ -128,6 +129,49 @@ class Reading(Room):
             found = entries.page_by_number(connection, wanted, after, limit + 1)
         more = found[limit - 1].rid if len(found) > limit else None
         return EntryPage(tuple(masked(row) for row in found[:limit]), more)
+
+    def list_projects(self) -> ProjectList:
+        """The projects that memory knows, the one that changed last first. For people: no tool of agents asks this."""
+        from scaffale.answers.browsing import ProjectList, ProjectSummary
+        from scaffale.indexer import projects
+
+        store = self._store()
+        if store is None:
+            return ProjectList((), ())
+        with store[0].read() as connection:
+            found = projects.summaries(connection)
+        return ProjectList(tuple(ProjectSummary(*each) for each in found), ())
+
+    def timeline(
+        self,
+        *,
+        project_path: str | None = None,
+        project_id: str | None = None,
+        status: str = "any",
+        scope: str | None = None,
+        topic: str | None = None,
+        tags: Sequence[str] = (),
+        limit: int = 50,
+        offset: int = 0,
+    ) -> Timeline:
+        """The entries of a project in the order of their last change, the newest first."""
+        from scaffale.answers.browsing import Timeline
+
+        resolved = self._resolve(project_path, project_id)
+        statuses = () if one_of("status", status, (*STATUSES, "any")) == "any" else (status,)
+        wanted = EntryFilter(resolved.project.id, slug(scope), slug(topic), tags=slugs(tags), statuses=statuses)
+        limit, offset = max(1, min(limit, 200)), max(0, offset)
+        found: list[Row] = []
+        total = 0
+        store = self._store()
+        if store:
+            with store[0].read() as connection:
+                found, total = entries.newest(connection, wanted, limit, offset)
+        more = offset + limit if total > offset + limit else None
+        shown = tuple(masked(row) for row in found)
+        return Timeline(
+            resolved.project.id, status, wanted.scope, wanted.topic, shown, total, more, resolved.warnings
+        )
 
     # --- parts of verbs --------------------------------------------------------------------------------------------
 

@@ -13,8 +13,8 @@ from mcp.shared.exceptions import MCPError
 
 from scaffale import settings as settings_module
 from scaffale.model import SOURCE_TYPES
+from scaffale.server.halls import Halls
 from scaffale.server.mcp import server
-from scaffale.server.mcp.halls import Halls
 from scaffale.server.mcp.tools import TOOLS
 
 ERAS = ("legacy", "2026-07-28")

@@ -11,8 +11,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
+from scaffale.server.halls import Halls
 from scaffale.server.mcp import server
-from scaffale.server.mcp.halls import Halls
 
 ENTRY = os.path.join(os.path.dirname(__file__), "real_server.py")
 GUIDE = "# Guide\n\nIntro.\n\n## Linux\n\nRun the frobnicator.\n\n## Mac\n\nDrag it.\n"

@@ -42,6 +42,11 @@ class Output:
         """One line on stdout. Control characters of stored text are shown, never obeyed."""
         _write(sys.stdout, visible(text) + "\n")
 
+    def now(self, text: str) -> None:
+        """One line on stdout that is there at once, from a command that goes on."""
+        self.line(text)
+        sys.stdout.flush()
+
     def hit(self, head: str, place: str, snippet: str) -> None:
         """A search result: what it is, where it stands, and the excerpt with its matches."""
         if self.is_terminal:

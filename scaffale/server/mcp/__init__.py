@@ -1,7 +1,7 @@
 """The MCP face: validate, call one verb of a hall, render.
 
 The modules, in the order of a call: `lines` and `stdio` (bytes to messages), `server` (methods to handlers), `tools`,
-`registry` and `arguments` (which verb, with what), `desk` and `halls` (the step into a worker thread), `results` and
+`registry` and `arguments` (which verb, with what), `desk` (the step into a worker thread), `results` and
 `prose` (the answer as data and as text); `resources` beside them. Only here may the SDK be imported, and importing
 this package alone does not do so.
 """

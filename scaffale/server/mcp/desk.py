@@ -24,7 +24,7 @@ from scaffale.server.mcp.registry import Call
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
-    from scaffale.server.mcp.halls import Halls
+    from scaffale.server.halls import Halls
     from scaffale.server.mcp.registry import Prepared, ToolSpec
 
     Report = Callable[[float, float | None, str | None], Coroutine[Any, Any, None]]

@@ -15,7 +15,7 @@ from scaffale.server.render import structured, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from scaffale.server.mcp.halls import Halls
+    from scaffale.server.halls import Halls
     from scaffale.server.mcp.resources import Home
 
 LISTED = 20

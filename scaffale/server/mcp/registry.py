@@ -14,7 +14,7 @@ from scaffale.server.mcp.arguments import Arguments, require
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from scaffale.server.mcp.halls import Halls
+    from scaffale.server.halls import Halls
 
     Json = Any  # any value of JSON
     Schema = dict[str, Any]

@@ -17,7 +17,7 @@ from scaffale.server.render import plain, structured, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from scaffale.server.mcp.halls import Halls
+    from scaffale.server.halls import Halls
 
 PAGE = 100  # resources in one answer of a list
 LISTED = 100  # members named when a shelf, a scope or a topic is read

@@ -28,9 +28,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from scaffale import __version__
 from scaffale.errors import IndexUnusable, InvalidParam, NotFound, ScaffaleError, quoted
 from scaffale.server import render
+from scaffale.server.halls import Halls
 from scaffale.server.mcp import results
 from scaffale.server.mcp.desk import Desk, is_defect
-from scaffale.server.mcp.halls import Halls
 from scaffale.server.mcp.prompts import Prompts
 from scaffale.server.mcp.registry import choose
 from scaffale.server.mcp.resources import Catalogue, Home, completed

@@ -27,7 +27,7 @@ from scaffale.answers.memory import (
 )
 from scaffale.errors import InvalidParam, NotFound, StoreUnreadable
 from scaffale.model import Count, Document, DocumentHit, Entry, EntryHit, Project, ScanReport, Shelf, Skip
-from scaffale.server.mcp.halls import Halls
+from scaffale.server.halls import Halls
 
 WHEN = "2026-01-02T03:04:05.678Z"
 ESCAPE = "\x1b[31mred\x1b[0m \u202etxt"

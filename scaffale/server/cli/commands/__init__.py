@@ -154,6 +154,7 @@ COMMANDS = {
     "uninstall": Command("take it out again", "scaffale uninstall --client codex", "clients:uninstall"),
     "skill": Command("print the Agent Skill", "scaffale skill", "clients:skill"),
     "serve": Command("serve agents over MCP on stdin and stdout", "scaffale serve --tools all", "house:serve"),
+    "ui": Command("search, read, map and review in a browser", "scaffale ui", "web:ui"),
     "shelf list": Command("the shelves", "scaffale shelf list", "docs:shelf_list"),
     "shelf show": Command("the documents of a shelf", "scaffale shelf show guide", "docs:shelf_show"),
     "shelf create": Command("make an empty shelf", "scaffale shelf create guide", "docs:shelf_create"),

@@ -6,7 +6,7 @@ import pytest
 from fake_halls import FakeDocs, FakeMemory
 
 from scaffale.errors import StoreUnreadable
-from scaffale.server.mcp.halls import Halls
+from scaffale.server.halls import Halls
 
 
 def test_a_hall_is_opened_once_and_only_when_asked_for():

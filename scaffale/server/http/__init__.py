@@ -1,0 +1,1 @@
+"""What the faces on HTTP share: who may knock (`gate`), and where one listens (`listen`)."""
