@@ -4,7 +4,7 @@ An id is the chapter that the promise is of, and a name. Chapters: 1 ground rule
 paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import, 2.8 resources
 and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading, 3.4
 correlation); 4 ledger; 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
-5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.7 scope, 8.8
+5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.6 approval, 8.7 scope, 8.8
 budgets, 8.11 peers, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
 has to come before a promise can be shown; such a promise is not kept yet and has no test.
 """
@@ -88,6 +88,9 @@ LIFE = "unit/memory/test_life.py::"
 DELETION = "unit/memory/test_deletion.py::"
 PROPOSING = "unit/memory/test_proposing.py::"
 SESSIONS = "unit/memory/test_sessions.py::"
+REVIEW = "unit/memory/test_reviewing.py::"
+RECALL = "unit/memory/test_recalling.py::"
+LEDGERS = "property/test_ledger.py::"
 LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
 CAPTURE = "unit/memory/test_capture.py::"
@@ -1324,6 +1327,78 @@ LEDGER = (
         "4-no-table",
         "A table or a column is never a concept.",
         SESSIONS + "test_a_table_or_a_column_is_no_concept",
+    ),
+    promise(
+        "4-model",
+        "Random ledgers are what a plain model of the contract says: nothing is lost, nothing promoted twice.",
+        LEDGERS + "test_random_ledgers_are_what_a_plain_model_says",
+    ),
+    promise(
+        "4-preview",
+        "A preview is deterministic, takes effective concepts alone, folds equal ones, and pages through all.",
+        REVIEW + "test_candidates_come_in_the_order_of_the_ledger_five_to_a_page_and_all_are_reached",
+        REVIEW + "test_a_preview_takes_effective_concepts_alone_and_says_why_others_are_left_out",
+        REVIEW + "test_equal_concepts_are_shown_once_and_decided_together",
+        REVIEW + "test_a_session_without_candidates_needs_no_review",
+    ),
+    promise(
+        "4-accept",
+        "Accepting is one transaction: entry, number, mark, audit row, journal line.",
+        REVIEW + "test_accepting_makes_an_entry_a_number_a_mark_an_audit_row_and_a_journal_line",
+        REVIEW + "test_numbers_are_of_the_project_and_never_given_twice",
+        REVIEW + "test_the_number_of_a_concept_is_an_entry_id_everywhere",
+        REVIEW + "test_a_secret_that_got_into_a_ledger_does_not_get_into_memory",
+    ),
+    promise(
+        "4-decline",
+        "Declining leaves a mark and no entry.",
+        REVIEW + "test_declining_leaves_a_mark_and_no_entry",
+    ),
+    promise(
+        "4-once",
+        "A decision is promoted once, whoever asks again, and by however many reviewers.",
+        REVIEW + "test_the_same_verdict_again_changes_nothing_and_another_one_is_a_conflict",
+        REVIEW + "test_two_reviewers_at_once_promote_a_concept_once",
+        REVIEW + "test_a_verdict_that_makes_no_sense_is_refused_audited_and_changes_nothing",
+    ),
+    promise(
+        "4-merge",
+        "Near-identical concepts are shown side by side and merged on a person's word; both sources stay.",
+        REVIEW + "test_near_concepts_of_other_sessions_are_shown_beside",
+        REVIEW + "test_a_near_concept_is_merged_on_the_reviewers_word_and_both_sources_stay",
+        REVIEW + "test_an_equal_concept_of_another_session_becomes_one_more_source",
+    ),
+    promise(
+        "4-evidence",
+        "A concept whose decision ends later stays, marked evidence: changed wherever it appears.",
+        REVIEW + "test_when_its_decision_ends_later_a_concept_stays_and_is_marked",
+    ),
+    promise(
+        "4-edit",
+        "Editing an approved concept makes it a proposal again; what was approved stays until it is accepted.",
+        REVIEW + "test_editing_a_concept_makes_it_a_proposal_and_what_was_approved_stays",
+        REVIEW + "test_a_concept_is_retired_by_an_edit_of_its_status",
+        REVIEW + "test_an_edit_cannot_make_of_a_concept_what_it_may_not_be",
+    ),
+    promise(
+        "4-recall",
+        "Recall finds promoted concepts alone, without those decided on in the session, and applies none.",
+        RECALL + "test_only_promoted_concepts_are_recalled_with_all_that_they_were_clarified_for",
+        RECALL + "test_what_the_session_has_decided_on_is_left_out_as_long_as_that_holds",
+        RECALL + "test_recalling_leaves_no_mark",
+        RECALL + "test_pages_reach_every_concept_whatever_is_left_out",
+    ),
+    promise(
+        "4-summary",
+        "A summary lists approved, then declined memories, resolved; hides marks of what is no concept, and says why.",
+        REVIEW + "test_a_summary_has_approved_then_declined_resolved_to_their_decisions_and_what_is_hidden_and_why",
+        REVIEW + "test_a_mark_of_what_is_not_there_or_no_concept_is_hidden_and_harmless",
+    ),
+    promise(
+        "8.6-digest",
+        "Approval is bound to a digest of the exact text that the person saw; a change after it voids it.",
+        REVIEW + "test_a_change_after_the_review_voids_it",
+        REVIEW + "test_the_review_of_a_project_has_all_that_waits_on_its_pages",
     ),
 )
 GUARD = (
