@@ -90,6 +90,7 @@ PROPOSING = "unit/memory/test_proposing.py::"
 SESSIONS = "unit/memory/test_sessions.py::"
 REVIEW = "unit/memory/test_reviewing.py::"
 RECALL = "unit/memory/test_recalling.py::"
+REVIEW_KILLED = "integration/test_review_killed.py::"
 LEDGERS = "property/test_ledger.py::"
 LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
@@ -1347,6 +1348,10 @@ LEDGER = (
         REVIEW + "test_accepting_makes_an_entry_a_number_a_mark_an_audit_row_and_a_journal_line",
         REVIEW + "test_numbers_are_of_the_project_and_never_given_twice",
         REVIEW + "test_the_number_of_a_concept_is_an_entry_id_everywhere",
+        REVIEW_KILLED + "test_a_promotion_that_is_killed_before_a_statement_is_not_there",
+        REVIEW_KILLED + "test_a_promotion_that_is_killed_before_any_statement_is_not_there",
+        REVIEW_KILLED + "test_reviewers_that_are_killed_leave_whole_verdicts",
+        REVIEW_KILLED + "test_many_reviewers_that_are_killed_leave_whole_verdicts",
         REVIEW + "test_a_secret_that_got_into_a_ledger_does_not_get_into_memory",
     ),
     promise(
@@ -1359,6 +1364,7 @@ LEDGER = (
         "A decision is promoted once, whoever asks again, and by however many reviewers.",
         REVIEW + "test_the_same_verdict_again_changes_nothing_and_another_one_is_a_conflict",
         REVIEW + "test_two_reviewers_at_once_promote_a_concept_once",
+        REVIEW_KILLED + "test_two_processes_that_review_at_once_decide_once",
         REVIEW + "test_a_verdict_that_makes_no_sense_is_refused_audited_and_changes_nothing",
     ),
     promise(

@@ -17,7 +17,8 @@ sys.path.insert(0, str(TESTS))
 from promises import PROMISES  # noqa: E402
 
 CHAPTERS = (
-    "1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.10 2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 3.1 3.2 3.3 4 6 8.1 8.2 8.3 8.4 8.6 8.7 8.8 8.11 8.12 9"
+    "1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.9 1.10 2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 3.1 3.2 3.3 4 6 8.1 8.2 8.3 8.4 8.6 8.7 8.8 8.11"
+    " 8.12 9"
 ).split()
 # Whatever these hold is a promise to users, and stands in the manifest.
 ACCEPTANCE = ("contract/*.py", "property/*.py", "architecture/*.py", "unit/test_memory.py", "unit/memory/test_*.py",
