@@ -75,7 +75,7 @@ def build(halls: Halls, settings: Settings, token: str | None, actor: str) -> St
         Route("/memory/entry/{id}", memory.entry),
         Route("/memory/entry/{id}", memory.change, methods=["POST"]),
         Route("/review", review.queue),
-        Route("/review/proposal/{id}", review.decide, methods=["POST"]),
+        Route("/review/decide", review.decide, methods=["POST"]),
         Route("/health", health.show),
         Mount("/static", StaticFiles(directory=os.path.join(HERE, "static"))),
     ]

@@ -1,4 +1,4 @@
-"""What waits for a person: proposals from other tools. Accepting is bound to the very text that the page showed."""
+"""What waits for a person: concepts of sessions, proposals, edits. A decision is bound to the very text that the page showed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse
 
-from scaffale.errors import InvalidParam
-from scaffale.server.web import markdown
+from scaffale.server.render import visible
 from scaffale.server.web.shared import form_of, page, web
 
 if TYPE_CHECKING:
@@ -19,29 +18,27 @@ LIMIT = 20
 
 
 def queue(request: Request) -> Response:
-    """The queue of every project that has one."""
+    """The queue of every project that has one. Texts stand as they are, not as pages: Markdown can hide what it says."""
     memory = web(request).halls.memory
     waiting = []
     for each in memory.list_projects().projects:
-        found = memory.list_proposals(project_id=each.project.id, limit=LIMIT)
-        for proposal in found.proposals:
-            shown = memory.proposal(proposal_id=proposal.id, project_id=each.project.id)
-            waiting.append((shown, markdown.html(str(shown.draft.get("content", "")))))
+        found = memory.review(project_id=each.project.id, limit=LIMIT)
+        for shown in found.waiting:
+            near = [(beside, visible(beside.content)) for beside in shown.similar]
+            waiting.append((each.project.id, shown, visible(shown.text), near))
     return page(request, "review.html", waiting=waiting)
 
 
 async def decide(request: Request) -> Response:
-    """Accept or decline one."""
+    """Accept or decline one, or merge it into the concept beside it."""
     form = await form_of(request)
-    act = str(form.get("act"))
-    if act not in ("accept", "decline"):
-        raise InvalidParam("act: must be one of accept, decline")
+    act, _, into = str(form.get("act")).partition(" ")
     face = web(request)
 
     def decided() -> Any:  # noqa: ANN401
-        return face.halls.memory.decide_proposal(
-            proposal_id=request.path_params["id"], project_id=str(form.get("project")), accept=act == "accept",
-            actor=face.actor, code=str(form.get("code")),
+        return face.halls.memory.decide(
+            id=str(form.get("id")), project_id=str(form.get("project")), verdict=act, digest=str(form.get("digest")),
+            actor=face.actor, into=into or None, into_digest=str(form.get(f"digest {into}")) if into else None,
         )  # fmt: skip
 
     await run_in_threadpool(decided)

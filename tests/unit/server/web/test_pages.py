@@ -142,12 +142,29 @@ def test_a_proposal_is_accepted_as_it_was_shown(face, entry, tmp_path):
     text = face.get("/review").text
     assert "tabs in Makefiles" in text
     assert "<script>x" not in text
-    (proposal,) = face.halls.memory.list_proposals(project_id="app").proposals
-    path, code = f"/review/proposal/{proposal.id}", re.search(r'name="code" value="(\w+)"', text)[1]
-    assert face.post(path, {"act": "accept", "project": "app", "code": "000000"}).status_code == 400
-    assert face.post(path, {"act": "accept", "project": "app", "code": code}).status_code == 303
+    given = {name: re.search(rf'name="{name}" value="([^"]+)"', text)[1] for name in ("project", "id", "digest")}
+    assert face.post("/review/decide", {**given, "act": "accept", "digest": "000000"}).status_code == 409
+    assert face.post("/review/decide", {**given, "act": "approve"}).status_code == 400
+    assert face.post("/review/decide", {**given, "act": "accept"}).status_code == 303
     assert "Nothing waits" in face.get("/review").text
     assert face.halls.memory.search(query="Makefiles", project_id="app").total == 1
+
+
+def test_a_concept_is_merged_into_the_one_beside_it(face):
+    memory, said = face.halls.memory, {"actor": "a", "project_id": "app"}
+    memory.open_session(session_id="s", **said)
+    for number, subject in enumerate(("Ablation", "Ablations")):
+        memory.record_decision(
+            session_id="s", phase="F1", type="concept_clarified", subject=subject, detail=f"the flag is set <!-- {number} -->",
+            **said,
+        )
+        text = face.get("/review").text
+        assert "&lt;!-- " in text, "what Markdown would hide is seen"
+        given = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', text))
+        act = "merge mem-0001" if number else "accept"
+        assert face.post("/review/decide", {**given, "act": act}).status_code == 303
+    assert memory.recall_concepts(query="flag", project_id="app").total == 1
+    assert "Nothing waits" in face.get("/review").text
 
 
 def test_health_names_stores_indexes_and_sizes(face, shelf, entry):
