@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from scaffale.indexer.database import Schema
     from scaffale.indexer.sync import Source
+    from scaffale.meaning import Meaning
     from scaffale.settings import Settings
 
 
@@ -35,6 +36,7 @@ class Hall:
         self._opening = threading.Lock()
         self._database: Database | None = None
         self._projection: Projection | None = None
+        self._meaning: Meaning | None = None  # while vectors are on
 
     def damage(self) -> dict[str, list[str]]:
         """What is broken inside the files of the `store` and of the `index`; empty when nothing is. Reads all of them."""
@@ -57,8 +59,10 @@ class Hall:
     def close(self) -> None:
         """Let go of the store and its index."""
         with self._opening:
-            database, projection = self._database, self._projection
-            self._database = self._projection = None
+            database, projection, meaning = self._database, self._projection, self._meaning
+            self._database = self._projection = self._meaning = None
+        if meaning:
+            meaning.close()
         if projection:
             projection.close()
         if database:
@@ -81,12 +85,20 @@ class Hall:
                 self._let_go(self._database)
             if self._database is None or self._projection is None:
                 self._database = Database(self._path, self._schema())
-                self._projection = Projection(self._source(self._database), self._choice, background=self._background)
+                source = self._source(self._database)
+                self._projection = Projection(source, self._choice, background=self._background)
+                if may_have_vectors(self._settings, self.name, self._database):
+                    from scaffale import vectors
+
+                    self._meaning = vectors.meaning(self._settings, self.name, source, background=self._background)
             return self._database, self._projection
 
     def _let_go(self, database: Database) -> None:
         """Raise, once, for a store that was taken away while it was open; the next call opens what lies there then."""
         projection, self._database, self._projection = self._projection, None, None
+        meaning, self._meaning = self._meaning, None
+        if meaning:
+            meaning.close()
         if projection:
             projection.close()
         raise database.taken_away()

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scaffale.backends.ports import LexicalIndex
+    from scaffale.backends.ports import Embedder, LexicalIndex, VectorIndex
+    from scaffale.backends.spaces import Space
 
 LEXICAL = ("tantivy", "fts5", "like")
+VECTOR = ("numpy", "sqlite-vec", "exact")
 
 
 class Engine(NamedTuple):
@@ -46,3 +48,56 @@ def _load(name: str) -> Engine | None:
     from scaffale.backends import like
 
     return Engine(name, like.IDENTITY, like.LikeIndex)
+
+
+class VectorEngine(NamedTuple):
+    """A vector engine that can serve here. `open` takes the folder of an index and the dimensions of its vectors."""
+
+    name: str
+    identity: str
+    open: Callable[[str, int], VectorIndex]
+
+
+class NoEngine(Exception):
+    """The vector engine that was asked for cannot serve here, and why."""
+
+
+def vector(name: str) -> VectorEngine:
+    """The vector engine of this name. Raises `NoEngine`, which says what to install."""
+    if name == "numpy":
+        try:
+            from scaffale.backends import numpy_bits
+        except ImportError as error:
+            raise NoEngine(f"numpy cannot be imported ({error}); pip install 'scaffale[vectors]' brings it") from error
+        return VectorEngine(name, numpy_bits.IDENTITY, numpy_bits.NumpyBits)
+    if name == "sqlite-vec":
+        from scaffale.backends import sqlite_vec
+
+        reason = sqlite_vec.available()
+        if reason:
+            raise NoEngine(reason)
+        return VectorEngine(name, sqlite_vec.IDENTITY, sqlite_vec.SqliteVec)
+    if name == "exact":
+        from scaffale.backends import exact
+
+        return VectorEngine(name, exact.IDENTITY, exact.Exact)
+    raise NoEngine(f"there is no vector backend {name}; choose one of {', '.join(VECTOR)}")
+
+
+def embedder(space: Space) -> Embedder:
+    """The embedder of a space, loaded into this process. Raises `EmbedderUnavailable`."""
+    if space.embedder == "hashing":
+        from scaffale.backends.hashing import Hashing
+
+        return Hashing(space)
+    if space.embedder == "static":
+        from scaffale.backends.static import Static
+
+        return Static(space)
+    if space.embedder == "onnx":
+        from scaffale.backends.onnx import Onnx
+
+        return Onnx(space)
+    from scaffale.backends.sentence_transformers import SentenceTransformers
+
+    return SentenceTransformers(space)

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from types import TracebackType
 
-    from scaffale.model import Filter, Hits, Passage, Watermark
+    from array import array
+
+    from scaffale.model import Filter, Hit, Hits, Passage, Watermark
     from scaffale.text import Query
+
+    Vector = array[float]  # four bytes each, of unit length
+    Row = tuple[Passage, Sequence[bytes]]  # a passage and its vectors as they are stored, one for each piece of its text
 
 TIED_HITS_CAP = 5_000
 TERMS = 5_000  # with one beginning, the most frequent first
@@ -84,3 +89,61 @@ class IndexWriter(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+# --- vectors -------------------------------------------------------------------------------------------------------
+
+
+class EmbedderUnavailable(Exception):
+    """No vector can be had of this embedder now. `reason` says why, `hint` what to do about it."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(f"{reason}; {hint}" if hint else reason)
+        self.reason = reason
+        self.hint = hint
+
+
+class Embedder(Protocol):
+    """Texts to vectors of unit length. Safe to share between threads.
+
+    A text that is longer than the model reads is read in parts, whose mean is its vector: nothing is left out silently.
+    Whatever stands in the way is raised as `EmbedderUnavailable`.
+    """
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a question, with the model's prompt for questions."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """A vector for each text, in their order, with the model's prompt for documents."""
+
+    def close(self) -> None:
+        """Let go of what was loaded."""
+
+
+class VectorIndex(Protocol):
+    """One open handle on one index of the vectors of one space. Safe to share between threads.
+
+    A projection as lexical indexes are; its watermark counts the changes of the space (`indexer.vectors`). Vectors come
+    as they are stored (`backends.codes`).
+    """
+
+    def watermark(self) -> Watermark | None:
+        """What is committed; `None` for an empty index."""
+
+    def apply(self, changes: Iterable[tuple[int, Sequence[Row]]], upto: Watermark | None) -> None:
+        """All vectors of these owners are these from now on, none for one that is gone; committed with the watermark, or
+        with `None` as a part of a longer way, under the former one. Doing it twice changes nothing. `WriterBusy` when
+        another process is at it for long."""
+
+    def search(self, vector: Vector, filter: Filter, k: int, exclude: Collection[int] = ()) -> list[Hit]:
+        """The best `k` passages under the filter by cosine, without those of the excluded owners; a passage counts as
+        its best piece. Best first, ties in the total order."""
+
+    def fetch(self, passages: Collection[int]) -> dict[int, list[bytes]]:
+        """The stored vectors of these passages; one without any is left out."""
+
+    def count(self) -> int:
+        """How many vectors there are."""
+
+    def close(self) -> None:
+        """Let go of files."""

@@ -29,6 +29,10 @@ class DocsSource:
         """Document ids above `after`, ascending."""
         return shelves.owners(connection, after, limit)
 
+    def count(self, connection: apsw.Connection) -> int:
+        """How many documents there are."""
+        return shelves.count(connection)
+
     def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
         """The sections of each document that say something."""
         return shelves.passages(connection, owners)

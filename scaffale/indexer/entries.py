@@ -68,6 +68,12 @@ def _add_ledger(connection: apsw.Connection) -> None:
     registry.create(connection)
 
 
+def _add_vectors(connection: apsw.Connection) -> None:
+    from scaffale.indexer import vectors
+
+    vectors.create(connection)
+
+
 def _heritage() -> Heritage:
     from scaffale.indexer import predecessor
 
@@ -79,6 +85,7 @@ MIGRATIONS = (
     Migration("002_life", _add_life),
     Migration("003_exchange", _add_exchange),
     Migration("004_ledger", _add_ledger),
+    Migration("005_vectors", _add_vectors),
 )
 SCHEMA = Schema(APPLICATION_ID, MIGRATIONS, _heritage)
 
@@ -126,6 +133,10 @@ class EntrySource:
         """Entry numbers above `after`, ascending."""
         rows = connection.execute("SELECT rid FROM memory_entries WHERE rid > ? ORDER BY rid LIMIT ?", (after, limit))
         return [rid for (rid,) in rows]
+
+    def count(self, connection: apsw.Connection) -> int:
+        """How many entries there are."""
+        return int(connection.execute("SELECT count(*) FROM memory_entries").get)
 
     def passages(self, connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:
         """One passage per entry."""

@@ -106,7 +106,7 @@ def tombstone(connection: apsw.Connection, key: bytes, row: Row) -> dict[str, An
 
     The files still hold its bytes until they are purged (`Projection.purge`); the journal remembers that.
     """
-    from scaffale.indexer import audit
+    from scaffale.indexer import audit, vectors
 
     entry = row.entry
     stone = {
@@ -126,6 +126,7 @@ def tombstone(connection: apsw.Connection, key: bytes, row: Row) -> dict[str, An
     )
     connection.execute("DELETE FROM memory_entries WHERE rid = ?", (row.rid,))
     _drop_unused_tags(connection, entry)
+    vectors.forget(connection, row.rid)
     journal.forget(connection, row.rid)
     return stone
 

@@ -91,12 +91,19 @@ def _add_correlations(connection: apsw.Connection) -> None:
     correlations.create(connection)
 
 
+def _add_vectors(connection: apsw.Connection) -> None:
+    from scaffale.indexer import vectors
+
+    vectors.create(connection)
+
+
 SCHEMA = Schema(
     0x5CAFD0C5,
     (
         Migration("001 shelves, documents, sections, tags, sources", _create),
         Migration("002 links of shelves and of documents, verdicts", _add_map),
         Migration("003 which documents were correlated", _add_correlations),
+        Migration("004 vectors", _add_vectors),
     ),
 )
 
@@ -436,6 +443,11 @@ def owners(connection: apsw.Connection, after: int, limit: int) -> list[int]:
     """Document ids above `after`, ascending: how a new index is filled."""
     rows = _rows(connection, "SELECT id FROM documents WHERE id > ? ORDER BY id LIMIT ?", after, limit)
     return [row[0] for row in rows]
+
+
+def count(connection: apsw.Connection) -> int:
+    """How many documents there are."""
+    return int(connection.execute("SELECT count(*) FROM documents").get)
 
 
 def passages(connection: apsw.Connection, owners: Sequence[int]) -> dict[int, list[Passage]]:

@@ -54,6 +54,9 @@ class Source(Protocol):
     def owners(self, connection: apsw.Connection, after: int, limit: int) -> list[int]:
         """Ids of all owners above `after`, ascending."""
 
+    def count(self, connection: apsw.Connection) -> int:
+        """How many owners there are."""
+
 
 class Answer(NamedTuple):
     """What a search of the projection gave. `lag` counts changes of running scans that are not searchable yet."""
