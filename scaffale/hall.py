@@ -12,11 +12,15 @@ from scaffale.indexer.database import Database, exists
 from scaffale.indexer.sync import Projection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
+    from scaffale.backends.ports import Embedder
+    from scaffale.backends.spaces import Space
     from scaffale.indexer.database import Schema
     from scaffale.indexer.sync import Source
-    from scaffale.meaning import Meaning
+    from scaffale.meaning.asking import Meaning
+    from scaffale.meaning.managing import Built, VectorStatus
     from scaffale.settings import Settings
 
 
@@ -49,6 +53,53 @@ class Hall:
         if store is None:
             return [f"{self.name}: nothing to do, there is no store yet"]
         return [f"{self.name}: {line}" for line in store[1].maintain(rebuild=rebuild)]
+
+    # --- vectors ---------------------------------------------------------------------------------------------------
+
+    def enable_vectors(self, *, space: Space, backend: str = "numpy", fusion: str = "rrf") -> VectorStatus:
+        """Turn search by meaning on, with the embedder that `managing.space_of` describes. Nothing is embedded yet; what
+        an earlier space holds serves until `build_vectors` is done with this one."""
+        from scaffale.meaning import managing
+
+        database, _ = self._open()
+        managing.enable(self._source(database), space, backend, fusion)
+        self.close()  # the next use opens with vectors
+        return self.vector_status()
+
+    def vector_status(self) -> VectorStatus:
+        """What stands of vectors. Creates nothing."""
+        from scaffale.meaning import managing
+
+        store = self._store()
+        if store is None:
+            return managing.VectorStatus(self.name, "off")
+        return managing.status(self._settings, self.name, self._source(store[0]))
+
+    def build_vectors(
+        self,
+        *,
+        again: bool = False,
+        progress: Callable[[int, int, str], None] | None = None,
+        load: Callable[[Space], Embedder] | None = None,
+    ) -> Built:
+        """Make every vector that is missing, with the model in this process. `again` tries what had a problem, too."""
+        from scaffale import backends
+        from scaffale.meaning import managing
+
+        database, _ = self._open()
+        return managing.build(
+            self._settings, self.name, self._source(database), again=again, progress=progress, load=load or backends.embedder
+        )
+
+    def disable_vectors(self, *, drop: bool = False) -> VectorStatus:
+        """Turn search by meaning off; with `drop` forget the vectors."""
+        from scaffale.meaning import managing
+
+        store = self._store()
+        if store is not None:
+            managing.disable(self._source(store[0]), drop=drop)
+            self.close()
+        return self.vector_status()
 
     def __enter__(self) -> Self:
         return self
@@ -87,10 +138,10 @@ class Hall:
                 self._database = Database(self._path, self._schema())
                 source = self._source(self._database)
                 self._projection = Projection(source, self._choice, background=self._background)
-                if may_have_vectors(self._settings, self.name, self._database):
-                    from scaffale import vectors
+                if self._database.said("vectors") is not None:
+                    from scaffale.meaning import managing
 
-                    self._meaning = vectors.meaning(self._settings, self.name, source, background=self._background)
+                    self._meaning = managing.meaning(self._settings, self.name, source, background=self._background)
             return self._database, self._projection
 
     def _let_go(self, database: Database) -> None:

@@ -35,6 +35,7 @@ class Settings(NamedTuple):
     `allowed_secrets` holds kinds of secrets (`scaffale.secrets`) that may be stored as they are.
     Empty `memory_allowed_roots`: the project folder of a call is its root. Empty `docs_allowed_roots`: a server on
     stdio scans what its user may read, one on HTTP nothing.
+    `vector_folder` is where the process with the model listens; `vector_deadline_ms` how long a question waits for its vector.
     """
 
     memory_db_path: str
@@ -63,6 +64,8 @@ class Settings(NamedTuple):
     memory_vector_backend: str = "none"
     docs_enable_vector: bool = False
     docs_vector_backend: str = "none"
+    vector_folder: str = ""
+    vector_deadline_ms: int = 150
     debug: bool = False
     config: str | None = None
     sources: Mapping[str, str] = {}
@@ -100,6 +103,7 @@ def load(environ: Mapping[str, str], cwd: str) -> Settings:
     values: dict[str, Any] = {
         "memory_db_path": _path("~/.mcp-servers/memory/memory.sqlite", launcher),
         "docs_db_path": _path("~/.mcp-servers/docs/docs.sqlite", launcher),
+        "vector_folder": _path("~/.mcp-servers/embedder", launcher),
     }
     sources = dict.fromkeys(KEYS, "default")
     warnings: list[str] = []
@@ -277,6 +281,8 @@ KEYS: Mapping[str, _Key] = {
     "MEMORY_VECTOR_BACKEND": _Key("memory_vector_backend", _name),
     "DOCS_ENABLE_VECTOR": _Key("docs_enable_vector", _switch),
     "DOCS_VECTOR_BACKEND": _Key("docs_vector_backend", _name),
+    "MEMORY_VECTOR_FOLDER": _Key("vector_folder", _path),
+    "MEMORY_VECTOR_DEADLINE_MS": _Key("vector_deadline_ms", _number(0)),
     "MEMORY_DEBUG": _Key("debug", _switch),
     "MEMORY_CONFIG": _Key("config", _path),
 }

@@ -12,7 +12,8 @@ class DocsSearch(NamedTuple):
     """A page of documents, each once, with its best section. `shelf` is where it was looked for.
 
     When nothing was found: `shelves` says what exists, `unmatched` names the words, `suggestions` are documents that hold
-    words spelled nearly so, and `closest` those words.
+    words spelled nearly so, and `closest` those words. `vector` says, where vectors are on, what became of the search by
+    meaning: its `state` (`used`, or why not), the model, and the `coverage`.
     """
 
     results: tuple[DocumentHit, ...]
@@ -27,6 +28,7 @@ class DocsSearch(NamedTuple):
     unmatched: tuple[str, ...] | None = None
     suggestions: tuple[DocumentHit, ...] | None = None
     closest: tuple[str, ...] | None = None
+    vector: dict[str, Any] | None = None
 
 
 class Match(NamedTuple):

@@ -62,7 +62,8 @@ class MemorySearch(NamedTuple):
     """A page of results. `left_out` results of the page did not fit the budget; `next_offset` goes on with them.
 
     When nothing was found: `scopes` and `topics` say what exists, `unmatched` names the words, `suggestions` are entries
-    that hold words spelled nearly so, and `closest` those words.
+    that hold words spelled nearly so, and `closest` those words. `vector` says, where vectors are on, what became of the
+    search by meaning: its `state` (`used`, or why not), the model, and the `coverage`.
     """
 
     project_id: str | None
@@ -84,6 +85,7 @@ class MemorySearch(NamedTuple):
     unmatched: tuple[str, ...] | None = None
     suggestions: tuple[EntryHit, ...] | None = None
     closest: tuple[str, ...] | None = None
+    vector: dict[str, Any] | None = None
 
 
 class EntryAnswer(NamedTuple):

@@ -1,6 +1,6 @@
 """How a vector is kept: one byte for each dimension, of -127 to 127, and a scale of four bytes behind them.
 
-The scale belongs to the vector alone, so that vectors of all batches compare; measured on real embeddings it keeps 99 of
+The scale belongs to the vector alone, so that vectors of all batches compare, and gives it unit length again; measured on real embeddings it keeps 99 of
 100 nearest neighbours. Pure Python: who has numpy reads the same bytes faster (`numpy.frombuffer`).
 """
 
@@ -39,9 +39,9 @@ def checked(values: Sequence[float], dimensions: int) -> array[float]:
 
 def encode(vector: Sequence[float]) -> bytes:
     """A vector of unit length as it is stored."""
-    most = max(max(vector), -min(vector))
-    factor = 127 / most
-    return array("b", [round(value * factor) for value in vector]).tobytes() + _SCALE.pack(most / 127)
+    factor = 127 / max(*vector, -min(vector))
+    steps = array("b", [round(value * factor) for value in vector])
+    return steps.tobytes() + _SCALE.pack(1 / math.sqrt(sum(step * step for step in steps)))
 
 
 def decode(stored: bytes) -> array[float]:

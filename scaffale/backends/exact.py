@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scaffale.backends.codes import decode
 from scaffale.backends.vector_file import CLOSEST, VectorFile, ids_json
 from scaffale.model import Hit
+from scaffale.ranking.order import sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,4 +33,4 @@ class Exact(VectorFile):
             if all(any(facet in has for facet in clause) for clause in filter.clauses):
                 score = sum(a * b for a, b in zip(vector, decode(stored), strict=True))
                 hits.append(Hit(passage, owner, round(score, CLOSEST), importance, confidence, updated))
-        return sorted(hits, key=lambda hit: -hit.score)[:k]
+        return sorted(hits, key=sort_key)[:k]

@@ -16,6 +16,7 @@ import numpy as np
 
 from scaffale.backends.vector_file import CLOSEST, VectorFile, ids_json
 from scaffale.model import Hit
+from scaffale.ranking.order import sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -43,7 +44,7 @@ class NumpyBits(VectorFile):
     def __init__(self, folder: str, dimensions: int) -> None:
         super().__init__(folder, dimensions)
         self._pack = 0  # the highest id that is packed, which names the packing
-        self._version = -1
+        self._version: tuple[object, int] | None = None
         self._base = _Base.empty(dimensions)
         self._loose = _Loose(dimensions)
         self._gone = 0
@@ -54,7 +55,7 @@ class NumpyBits(VectorFile):
         query = np.frombuffer(vector, dtype=np.float32)
         near = self._base.nearest(query, filter, max(RESCORED, 4 * k), exclude)
         hits = [*self._rescored(near, query), *self._loose.nearest(query, filter, k, exclude)]
-        return sorted(hits, key=lambda hit: -hit.score)[:k]
+        return sorted(hits, key=sort_key)[:k]
 
     def erase(self, connection: apsw.Connection, ids: Sequence[int]) -> None:
         """Other processes have them in memory, too."""
@@ -74,7 +75,7 @@ class NumpyBits(VectorFile):
 
     def _rescored(self, ids: Array, query: Array) -> list[Hit]:
         """Rows by id, with the cosine of their stored vector."""
-        rows = self._connection.execute(
+        rows: list[Any] = self._connection.execute(
             "SELECT passage, owner, importance, confidence, updated, vector FROM json_each(?)"
             " CROSS JOIN vector ON vector.id = value",
             (ids_json(ids.tolist()),),
@@ -104,7 +105,7 @@ class NumpyBits(VectorFile):
                 "SELECT id, passage, owner, importance, confidence, updated, facets, vector FROM vector WHERE id > ? ORDER BY id",
                 (after,),
             ).fetchall()
-            gone = connection.execute("SELECT number, id FROM gone WHERE number > ?", (self._gone,)).fetchall()
+            gone: list[Any] = connection.execute("SELECT number, id FROM gone WHERE number > ?", (self._gone,)).fetchall()
         self._loose.add(rows)
         if gone:
             self._gone = gone[-1][0]
@@ -231,7 +232,7 @@ class _Loose:
 
 def _packed(connection: apsw.Connection, dimensions: int) -> dict[str, bytes]:
     """Everything that the file holds, as `_Base.read` wants it."""
-    rows = connection.execute("SELECT id, owner, facets FROM vector ORDER BY id").fetchall()
+    rows: list[Any] = connection.execute("SELECT id, owner, facets FROM vector ORDER BY id").fetchall()
     mean = np.zeros(dimensions, np.float32)
     for (vector,) in connection.execute("SELECT vector FROM vector ORDER BY id LIMIT 20000"):
         mean += _matrix([vector], dimensions)[0]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Collection, Iterable, Sequence
     from types import TracebackType
-
-    from array import array
 
     from scaffale.model import Filter, Hit, Hits, Passage, Watermark
     from scaffale.text import Query

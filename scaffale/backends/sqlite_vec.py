@@ -8,7 +8,7 @@ extension the table can neither be read nor dropped, which is why it stands in a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -52,18 +52,18 @@ def _load(connection: apsw.Connection) -> None:
 class SqliteVec(VectorFile):
     """See the head of this file."""
 
-    tables = ("CREATE TABLE facet (value TEXT, id INTEGER, PRIMARY KEY (value, id)) STRICT, WITHOUT ROWID",)
+    tables: Sequence[str] = ("CREATE TABLE facet (value TEXT, id INTEGER, PRIMARY KEY (value, id)) STRICT, WITHOUT ROWID",)
 
     def prepare(self, connection: apsw.Connection) -> None:
-        """Load the extension, and make its table."""
+        """Load the extension."""
         try:
             _load(connection)
         except (ImportError, apsw.Error, AttributeError) as error:
             raise IndexUnusable(f"sqlite-vec cannot be loaded: {error}") from error
-        with connection:
-            connection.execute(
-                f"CREATE VIRTUAL TABLE IF NOT EXISTS near USING vec0(vector float[{self.dimensions}] distance_metric=cosine)"
-            )
+        self.tables = (
+            *type(self).tables,
+            f"CREATE VIRTUAL TABLE near USING vec0(vector float[{self.dimensions}] distance_metric=cosine)",
+        )
 
     def insert(self, connection: apsw.Connection, id: int, facets: Sequence[str], vector: bytes) -> None:
         """Into the table of vectors and that of facets."""
@@ -88,7 +88,7 @@ class SqliteVec(VectorFile):
             allowed.append("SELECT id FROM vector WHERE owner NOT IN (SELECT value FROM json_each(?))")
             values.append(ids_json(exclude))
         inside = f" AND rowid IN ({' INTERSECT '.join(allowed)})" if allowed else ""
-        rows = self._connection.execute(
+        rows: list[Any] = self._connection.execute(
             "SELECT passage, owner, 1.0 - distance, importance, confidence, updated FROM"
             f" (SELECT rowid AS found, distance FROM near WHERE vector MATCH ? AND k = ?{inside})"
             " CROSS JOIN vector ON id = found ORDER BY distance, id",

@@ -15,16 +15,16 @@ import apsw
 
 from scaffale.backends.ports import WriterBusy
 from scaffale.backends.sqlite_index import border, connect, read_mark
-from scaffale.model import Hit
 from scaffale.ranking.order import sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from scaffale.backends.ports import Row, Vector
-    from scaffale.model import Filter, Watermark
+    from scaffale.model import Filter, Hit, Watermark
 
-CLOSEST = 6  # digits of a cosine that rank
+CLOSEST = 4  # digits of a cosine that rank: engines add up in other orders
+TIED = 16  # as many more are looked at, so that what says the same is told apart by the total order
 _TABLES = (
     "CREATE TABLE mark (store TEXT NOT NULL, seq INTEGER NOT NULL, nonce INTEGER NOT NULL) STRICT",
     "CREATE TABLE vector (id INTEGER PRIMARY KEY AUTOINCREMENT, owner INTEGER NOT NULL, passage INTEGER NOT NULL,"
@@ -33,6 +33,7 @@ _TABLES = (
     "CREATE INDEX vector_owner ON vector (owner)",
     "CREATE INDEX vector_passage ON vector (passage)",
 )
+_IS_THERE = "SELECT count(*) FROM sqlite_schema WHERE name = 'mark'"
 
 
 class VectorFile:
@@ -88,7 +89,7 @@ class VectorFile:
     def search(self, vector: Vector, filter: Filter, k: int, exclude: Collection[int] = ()) -> list[Hit]:
         """The best `k` passages."""
         with self._lock, border("search"):
-            wanted = k
+            wanted = k + TIED
             while True:  # several pieces of one passage may take the places of others
                 found = self.nearest(vector, filter, wanted, exclude)
                 hits = best_of_each(found)
@@ -137,10 +138,10 @@ class VectorFile:
 
     def _create(self) -> None:
         connection = self._connection
-        if connection.execute("SELECT count(*) FROM sqlite_schema").get:
+        if connection.execute(_IS_THERE).get:
             return
         with connection:
-            if not connection.execute("SELECT count(*) FROM sqlite_schema").get:
+            if not connection.execute(_IS_THERE).get:
                 for statement in (*_TABLES, *self.tables):
                     connection.execute(statement)
 

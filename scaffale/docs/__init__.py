@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     from scaffale.indexer.database import Database
     from scaffale.indexer.records import SectionRow
+    from scaffale.indexer.sync import Projection
+    from scaffale.meaning.hybrid import FusedPage
     from scaffale.snippet import Highlighter
+    from scaffale.text import Query
 
 MAX_LIMIT = 100
 SUGGESTED = 5  # at most, where nothing was found
@@ -60,9 +63,11 @@ class Docs(Curation, Exchange, Browsing):
         limit: int = 10,
         offset: int = 0,
         explain: bool = False,
+        retrieval: str | None = None,
     ) -> DocsSearch:
         """The best section of each matching document, best first, each document once. `include_links` adds to each hit
-        its outgoing links, and the parents of its shelf."""
+        its outgoing links, and the parents of its shelf. `retrieval` is `lexical`, `vector` or `hybrid`, the last by
+        default where vectors are on."""
         limit, offset, warnings = _page(limit, offset)
         if tag_match not in ("all", "any"):
             raise InvalidParam("tag_match: must be one of all, any")
@@ -77,9 +82,7 @@ class Docs(Curation, Exchange, Browsing):
         for _ in range(RENEWALS):
             rows: dict[int, SectionRow] = {}
             look = _looking(database, rows)
-            page = hall.search_owners(
-                projection, query_, wanted, limit, offset, lambda ids: _places(database, ids), look, behind
-            )
+            page = self._page(database, projection, query_, wanted, limit, offset, look, behind, retrieval)
             look([hit.id for hit in page.hits if hit.id not in rows])
             with database.read() as connection:
                 tags_of = shelves.tags_of(connection, [hit.owner for hit in page.hits]) if include_tags else {}
@@ -122,7 +125,35 @@ class Docs(Curation, Exchange, Browsing):
             hall.words_of(query_) if nothing else None,
             suggestions or None,
             hall.closest(hit.snippet for hit in suggestions) or None,
+            getattr(page, "vector", None),
         )
+
+    def _page(
+        self,
+        database: Database,
+        projection: Projection,
+        query: Query,
+        wanted: Filter,
+        limit: int,
+        offset: int,
+        look: hall.Look,
+        behind: set[int],
+        retrieval: str | None,
+    ) -> hall.Page | FusedPage:
+        """The page by the legs that are to answer."""
+
+        def identify(ids: list[int]) -> dict[int, tuple[object, ...]]:
+            return _places(database, ids)
+
+        def by_words(filters: Sequence[Filter], limit: int, offset: int) -> hall.Page:
+            return hall.search_owners(projection, query, filters[0], limit, offset, identify, look, behind)
+
+        if self._meaning is None and retrieval is None:
+            return by_words([wanted], limit, offset)
+        from scaffale.meaning import hybrid
+
+        asking = hybrid.Asking(by_words, identify, look, owners=True, exclude=behind)
+        return hybrid.search(self._meaning, retrieval, query, [wanted], limit, offset, asking)
 
     def read_document(
         self,
@@ -242,7 +273,7 @@ class Docs(Curation, Exchange, Browsing):
         return DocsStatus(
             self._settings.docs_db_path,
             store is not None,
-            {"fts": self._engine() != "like", "lexical_backend": self._engine(), "vector": False},
+            {"fts": self._engine() != "like", "lexical_backend": self._engine(), "vector": self._meaning is not None},
             counts,
             self._engine(),
             index,
@@ -291,7 +322,7 @@ def _looking(database: Database, rows: dict[int, SectionRow]) -> Callable[[list[
 
 
 def _hits(
-    page: hall.Page, rows: Mapping[int, SectionRow], tags_of: Mapping[int, tuple[str, ...]], *, explain: bool
+    page: hall.Page | FusedPage, rows: Mapping[int, SectionRow], tags_of: Mapping[int, tuple[str, ...]], *, explain: bool
 ) -> tuple[DocumentHit, ...]:
     return tuple(
         _hit(rows[hit.id], hit.score, page.highlighter, tags_of.get(hit.owner), page.explained(hit) if explain else None)

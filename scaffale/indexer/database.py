@@ -123,6 +123,12 @@ class Database:
             raise StoreUnreadable(self._refusal())
         return Transaction(self, "BEGIN IMMEDIATE", "FULL" if durable else "NORMAL")
 
+    def said(self, key: str) -> str | None:
+        """What the store says under a key of its own; `None` when that is nothing."""
+        with self.border():
+            found: str | None = self.connection.execute("SELECT value FROM store WHERE key = ?", (key,)).get
+        return found
+
     def border(self) -> Border:
         """`with database.border():` around a single statement on `connection`: its failures in our own words."""
         return Border(self.path)

@@ -171,7 +171,7 @@ def _make(
 class _Step(NamedTuple):
     """Whom to look at next, and how far that is: an owner of a walk (`None`: its end), or a line of the journal."""
 
-    owners: list[int] = []
+    owners: Sequence[int] = ()
     upto: int | None = None
     mark: Watermark | None = None
     walks_anew: bool = False

@@ -230,19 +230,17 @@ def settle(connection: apsw.Connection, space: int, todos: Sequence[Todo], probl
         return
     change = connection.execute("SELECT change FROM vector_spaces WHERE id = ?", (space,)).get
     there = known(connection, space, {piece[2] for todo in todos for piece in todo.pieces})
-    left: set[bytes] = {
-        digest
-        for (digest,) in connection.execute(
-            "DELETE FROM vector_pieces WHERE space = ? AND owner IN (SELECT value FROM json_each(?)) RETURNING digest",
-            (space, array(todo.owner for todo in todos)),
-        ).fetchall()
-    }
+    gone: list[Any] = connection.execute(
+        "DELETE FROM vector_pieces WHERE space = ? AND owner IN (SELECT value FROM json_each(?)) RETURNING digest",
+        (space, array(todo.owner for todo in todos)),
+    ).fetchall()
+    left: set[bytes] = {digest for (digest,) in gone}
     for todo in todos:
         change += 1
         job = not all(piece[2] in there for piece in todo.pieces)
         connection.execute(
-            "INSERT INTO vector_owners VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (space, owner) DO UPDATE SET change = ?3, job = ?4,"
-            " problem = ?5",
+            "INSERT INTO vector_owners VALUES (?1, ?2, ?3, ?4, ?5)"
+            " ON CONFLICT (space, owner) DO UPDATE SET change = ?3, job = ?4, problem = ?5",
             (space, todo.owner, change, int(job), (problems or {}).get(todo.owner) if job else None),
         )
         connection.executemany(
@@ -269,7 +267,8 @@ def keep(connection: apsw.Connection, space: int, vectors: dict[bytes, bytes]) -
 
 def forget(connection: apsw.Connection, owner: int) -> None:
     """The owner was deleted for good: nothing of its vectors stays, in no space."""
-    for (space,) in connection.execute("SELECT id FROM vector_spaces").fetchall():
+    rows: list[Any] = connection.execute("SELECT id FROM vector_spaces").fetchall()
+    for (space,) in rows:
         settle(connection, space, [Todo(owner, ())])
 
 

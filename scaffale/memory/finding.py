@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale import search as hall
 from scaffale.answers.memory import MemorySearch, SimilarEntry
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from scaffale.indexer.database import Database
     from scaffale.indexer.entries import Row
     from scaffale.indexer.sync import Projection
+    from scaffale.meaning.hybrid import FusedPage
+    from scaffale.model import Hit
 
 PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the query or the whole of it
 SNIPPET_CHARS = 120  # a page of ten stays below two thousand tokens
@@ -54,10 +56,12 @@ class Finding(Reading):
         include_docs: bool = False,
         explain: bool = False,
         budget_tokens: int | None = None,
+        retrieval: str | None = None,
     ) -> MemorySearch:
         """Entries that match, best first; an empty query lists. One project, unless `mode` is `cross_project`.
 
         `include_docs` adds the documents that the results link to; `budget_tokens` leaves out what does not fit.
+        `retrieval` is `lexical`, `vector` or `hybrid`, the last by default where vectors are on.
         """
         resolved = self._reach(mode, project_path, project_id)
         settings = resolved.settings if resolved else self._settings
@@ -75,7 +79,11 @@ class Finding(Reading):
         limit = max(1, min(limit, settings.max_search_results))
         offset = max(0, offset)
         store = self._store()
-        page = self._found(store, query, wanted, limit, offset, explain=explain) if store else _Found((), 0, 0, ())
+        page = (
+            self._found(store, query, wanted, limit, offset, explain=explain, retrieval=retrieval)
+            if store
+            else _Found((), 0, 0, ())
+        )
         evidence, documents = self._evidence(store, page.hits) if store else ({}, ())
         hits = [_hit(found, evidence.get(found.entry.id), include_content=include_content) for found in page.hits]
         nothing = not hits and offset == 0
@@ -88,7 +96,11 @@ class Finding(Reading):
             if hits[0].content != whole:
                 warnings.append("budget_tokens: the content is cut; memory_read_entry reads on with start_char")
         near = hall.nearly(store[1], parse(query)) if nothing and store else None
-        close = self._found(store, near, wanted, min(limit, SUGGESTED), 0, explain=explain).hits if near and store else ()
+        close = (
+            self._found(store, near, wanted, min(limit, SUGGESTED), 0, explain=explain, retrieval="lexical").hits
+            if near and store
+            else ()
+        )
         suggestions = tuple(_hit(each, None, include_content=include_content) for each in close)
         return MemorySearch(
             project_id=wanted.project_id,
@@ -110,6 +122,7 @@ class Finding(Reading):
             unmatched=hall.words_of(parse(query)) if nothing else None,
             suggestions=suggestions or None,
             closest=hall.closest(each.snippet for each in suggestions) or None,
+            vector=page.vector,
         )
 
     def find_similar(
@@ -158,6 +171,7 @@ class Finding(Reading):
         *,
         explain: bool = False,
         exclude: Collection[int] = (),
+        retrieval: str | None = None,
     ) -> _Found:
         database, projection = store
         if isinstance(text, str) and not text.strip():
@@ -179,21 +193,31 @@ class Finding(Reading):
             with database.read() as connection:
                 return entries.places(connection, rids)
 
-        page = hall.search(
-            projection, query, _by_status(wanted), limit, offset, lambda rids: self._ids(database, rids), look, places,
-            exclude,
-        )
+        def identify(rids: list[int]) -> dict[int, tuple[object, ...]]:
+            return self._ids(database, rids)
+
+        def by_words(filters: Sequence[Filter], limit: int, offset: int) -> hall.Page:
+            return hall.search(projection, query, filters, limit, offset, identify, look, places, exclude)
+
+        page: hall.Page | FusedPage
+        if self._meaning is None and retrieval is None:
+            page = by_words(_by_status(wanted), limit, offset)
+        else:
+            from scaffale.meaning import hybrid
+
+            asking = hybrid.Asking(by_words, identify, look, exclude=exclude)
+            page = hybrid.search(self._meaning, retrieval, query, _by_status(wanted), limit, offset, asking)
         left = [hit.id for hit in page.hits if hit.id not in found]
         if left:
             look(left)
         hits = tuple(
             _FoundEntry(
-                found[hit.id], hit.score, _parts(page.explained(hit), found[hit.id], query) if explain else None, page.highlighter
+                found[hit.id], hit.score, _parts(page, hit, found[hit.id], query) if explain else None, page.highlighter
             )
             for hit in page.hits
             if hit.id in found
         )
-        return _Found(hits, page.total, page.lag, page.warnings)
+        return _Found(hits, page.total, page.lag, page.warnings, getattr(page, "vector", None))
 
     @staticmethod
     def _ids(database: Database, rids: list[int]) -> dict[int, tuple[object, ...]]:
@@ -287,6 +311,7 @@ class _Found(NamedTuple):
     total: int
     lag: int
     warnings: tuple[str, ...]
+    vector: dict[str, Any] | None = None
 
 
 def _by_status(wanted: EntryFilter) -> list[Filter]:
@@ -300,8 +325,11 @@ def _place_boosts(query: Query) -> tuple[tuple[str, float], ...]:
     return tuple((f"place={name}", PLACE_BOOST) for name in list(names)[:8])
 
 
-def _parts(parts: dict[str, float], entry: Entry, query: Query) -> dict[str, float]:
+def _parts(page: hall.Page | FusedPage, hit: Hit, entry: Entry, query: Query) -> dict[str, float]:
     """The parts of a score, what the place gave told from the words."""
+    parts = page.explained(hit)
+    if not isinstance(page, hall.Page):
+        return parts
     places = {f"place={entry.scope}", f"place={entry.topic}"}
     place = sum(boost for facet, boost in query.boosts if facet in places)
     return {**parts, "words": round(parts["words"] - place, 2), "place": place}

@@ -55,7 +55,7 @@ class Memory(Capture, Handoff, Exchange, Verification, Carrying):
             features={
                 "fts": self._engine() != "like",
                 "lexical_backend": self._engine(),
-                "vector": False,
+                "vector": self._meaning is not None,
                 "audit_log": self._settings.audit_log,
             },
             lexical_backend=self._engine(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scaffale.model import DIRECTIONS
 from scaffale.server.mcp import prose
+from scaffale.server.mcp.memory_tools import RETRIEVAL
 from scaffale.server.mcp.registry import Hints, Verb, choice, flag, gives, integer, number, takes, text, texts, tool
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ NAVIGATION = {
         "search",
         prose.docs_search,
         required=("query",),
-        optional=("shelf", "tags", "tag_match", "include_tags", "limit", "offset", "explain", *_LINKS),
+        optional=("shelf", "tags", "tag_match", "include_tags", "limit", "offset", "explain", "retrieval", *_LINKS),
         listing="results",
     ),
     "read_document": Verb(
@@ -150,6 +151,7 @@ DOCS_TOOLS = (
             limit=integer(minimum=1),
             offset=integer(minimum=0),
             explain=flag(),
+            retrieval=RETRIEVAL,
             document_id=integer(),
             start_line=integer(),
             end_line=integer(),

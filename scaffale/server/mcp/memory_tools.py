@@ -19,6 +19,7 @@ RETIRES = Hints(read_only=False, destructive=True, idempotent=True)
 PROJECT = {"project_path": text("Or give project_id"), "project_id": text()}
 MODE = choice("project", "cross_project", default="project")
 BUDGET = integer("Leave out what does not fit", minimum=50)
+RETRIEVAL = choice("lexical", "vector", "hybrid")
 STATUS = choice(*STATUSES, "any", default="active")
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 
@@ -70,6 +71,7 @@ MEMORY_TOOLS = (
             include_content=flag(),
             include_docs=flag("Add the documents that results cite"),
             explain=flag(),
+            retrieval=RETRIEVAL,
             budget_tokens=BUDGET,
         ),
         answers=gives(results=OBJECTS),

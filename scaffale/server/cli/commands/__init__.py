@@ -234,6 +234,12 @@ COMMANDS = {
     "ledger recall": Command("promoted concepts that fit", "scaffale ledger recall ablation --session q17", "ledger:recall"),
     "ledger export": Command("write the concepts as JSON lines", "scaffale ledger export registry.jsonl", "ledger:export"),
     "ledger import": Command("propose the concepts of a registry", "scaffale ledger import registry.jsonl", "ledger:import_"),
+    "vectors enable": Command(
+        "turn search by meaning on", "scaffale vectors enable --model intfloat/multilingual-e5-small", "vectors:enable"
+    ),
+    "vectors status": Command("the model, and what has its vectors", "scaffale vectors status", "vectors:status"),
+    "vectors build": Command("make the vectors that are missing", "scaffale vectors build --docs", "vectors:build"),
+    "vectors disable": Command("turn search by meaning off", "scaffale vectors disable --drop", "vectors:disable"),
     "project bind": Command(
         "say that a folder belongs to the project that its .env claims",
         "scaffale project bind --project ~/work/app",

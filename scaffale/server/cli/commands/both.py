@@ -27,6 +27,7 @@ def search_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--topic", help="memory of this topic")
     parser.add_argument("--status", default="active", choices=WHICH, help="memory of this status (default: active)")
     parser.add_argument("--explain", action="store_true", help="show the numbers that ranked each hit")
+    parser.add_argument("--retrieval", choices=("lexical", "vector", "hybrid"), help="by words, by meaning, or by both")
     shared.page_arguments(parser, 10)
     shared.project_arguments(parser)
 
@@ -62,6 +63,7 @@ def _search_docs(arguments: Arguments) -> Any:  # noqa: ANN401  (answers.docs.Do
             limit=arguments.limit,
             offset=arguments.offset,
             explain=arguments.explain,
+            retrieval=arguments.retrieval,
         )
 
 
@@ -78,6 +80,7 @@ def _search_memory(arguments: Arguments) -> Any:  # noqa: ANN401  (answers.memor
             limit=arguments.limit,
             offset=arguments.offset,
             explain=arguments.explain,
+            retrieval=arguments.retrieval,
             **shared.project(arguments, cross=True),
         )
 

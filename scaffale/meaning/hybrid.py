@@ -10,30 +10,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.errors import IndexUnusable, InvalidParam
-from scaffale.meaning import UNAVAILABLE, USED, State
-from scaffale.model import Hit
+from scaffale.meaning.asking import TIMEOUT, UNAVAILABLE, USED, WARMING, State
 from scaffale.ranking import fusion
 from scaffale.ranking.fusion import Listed
 from scaffale.ranking.order import ordered, rounded
 from scaffale.text import is_italian
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from scaffale.backends.ports import Vector
     from scaffale.backends.spaces import Space
     from scaffale.indexer.vectors import Coverage
-    from scaffale.meaning import Meaning
-    from scaffale.model import Filter
+    from scaffale.meaning.asking import Meaning
+    from scaffale.model import Filter, Hit
     from scaffale.ranking.fusion import Contribution
     from scaffale.search import Identify, Look, Page
     from scaffale.snippet import Highlighter
     from scaffale.text import Query
 
-    ByWords = Callable[[Filter, int], Page]
+    ByWords = Callable[[Sequence[Filter], int, int], Page]
 
 LEXICAL, VECTOR, HYBRID = "lexical", "vector", "hybrid"
 RETRIEVAL = (LEXICAL, VECTOR, HYBRID)
+TROUBLE = (WARMING, TIMEOUT, UNAVAILABLE)
 OFF = "vectors are off here; words answered. `scaffale vectors enable` says how to turn them on"
 PIECES = 3  # passages that are asked for by meaning for each owner that is wanted
 LANGUAGE_HITS = 10  # first hits by words that tell the language, when the question does not
@@ -66,30 +66,35 @@ class FusedPage(NamedTuple):
 
 
 class Asking(NamedTuple):
-    """How one hall searches: its list by words, what it knows of passages, and whether owners are answered once."""
+    """How one hall searches: by words, under filters, so many from there on; what it knows of passages; whether owners are
+    answered once; and which of them are not to be answered."""
 
     by_words: ByWords
     identify: Identify
     look: Look
-    owners: bool
-
-
-def chosen(retrieval: str | None, meaning: Meaning | None) -> tuple[str, tuple[str, ...]]:
-    """The leg or legs that answer, and a warning when that is not what was asked for."""
-    if retrieval is not None and retrieval not in RETRIEVAL:
-        raise InvalidParam(f"retrieval: must be one of {', '.join(RETRIEVAL)}")
-    if meaning is None:
-        return LEXICAL, (OFF,) if retrieval in (VECTOR, HYBRID) else ()
-    return retrieval or HYBRID, ()
+    owners: bool = False
+    exclude: Collection[int] = ()
 
 
 def search(
-    meaning: Meaning, retrieval: str, query: Query, filters: Sequence[Filter], limit: int, offset: int, asking: Asking
-) -> FusedPage:
-    """Passages under each filter in turn, as `search.search`; with `owners` the best passage of each owner."""
+    meaning: Meaning | None,
+    retrieval: str | None,
+    query: Query,
+    filters: Sequence[Filter],
+    limit: int,
+    offset: int,
+    asking: Asking,
+) -> Page | FusedPage:
+    """A page by the legs that are asked for, by both where nothing is said; passages under each filter in turn."""
+    if retrieval is not None and retrieval not in RETRIEVAL:
+        raise InvalidParam(f"retrieval: must be one of {', '.join(RETRIEVAL)}")
+    if meaning is None or retrieval == LEXICAL:
+        page = asking.by_words(filters, limit, offset)
+        off = (OFF,) if retrieval in (VECTOR, HYBRID) else ()
+        return page._replace(warnings=(*off, *page.warnings))
     asked = None if _to_the_letter(query) else meaning.begin(query.text)
     depth = max(fusion.DEPTH, offset + limit)
-    pages = [asking.by_words(filter, depth) for filter in filters]
+    pages = [asking.by_words([filter], depth, 0) for filter in filters]
     leg = _Leg(meaning, State("lexical", "the question asks for text as it stands"))
     if asked is not None:
         vector, leg.state = asked.vector()
@@ -99,27 +104,28 @@ def search(
     contributions: dict[int, Contribution] = {}
     total = 0
     for filter, page in zip(filters, pages, strict=True):
-        near = leg.near(filter, depth * (PIECES if asking.owners else 1))
+        near = leg.near(filter, depth * (PIECES if asking.owners else 1), asking.exclude)
+        given: dict[int, Contribution] = {}
         if retrieval == VECTOR and leg.used:
-            found, given = _best(near, depth, asking), {}
+            found = _best(near, depth, asking)
             total += len(found)
         elif leg.used:
             found, given = _fused(leg, page.hits, near, asking)
             total += page.total + len(found) - len(page.hits)
         else:
-            found, given = page.hits, {}
+            found = page.hits
             total += page.total
         hits += ordered(found, depth, asking.identify)
         contributions |= given
     warnings = dict.fromkeys(warning for page in pages for warning in page.warnings)
-    if leg.state.state not in (USED, "lexical"):
+    if leg.state.state in TROUBLE:
         warnings[f"vector: {leg.state.state} ({leg.state.reason})"] = None
     reach = offset + limit
     return FusedPage(
         hits[offset:reach],
         total,
         len(hits) > reach or any(page.more for page in pages),
-        max((page.lag for page in pages), default=0),
+        max(page.lag for page in pages),
         tuple(warnings),
         pages[0].highlighter,
         contributions,
@@ -151,12 +157,12 @@ class _Leg:
         if space.languages and not space.speaks(language(query, pages, asking.look)):
             self.state = State("language", f"the model was made for {', '.join(space.languages)}")
 
-    def near(self, filter: Filter, k: int) -> list[Hit]:
+    def near(self, filter: Filter, k: int, exclude: Collection[int]) -> list[Hit]:
         """The best passages under the filter; none when this leg does not answer."""
         if not self.used or self._space is None or self._vector is None:
             return []
         try:
-            found = self._meaning.near(self._space, self._vector, filter, k)
+            found = self._meaning.near(self._space, self._vector, filter, k, exclude)
         except IndexUnusable as error:
             self.state = State(UNAVAILABLE, error.detail)
             return []
@@ -179,6 +185,7 @@ class _Leg:
 
 
 def _best(near: Sequence[Hit], depth: int, asking: Asking) -> list[Hit]:
+    """The first hits, each owner once where that is asked for."""
     found: dict[int, Hit] = {}
     for hit in near:
         found.setdefault(hit.owner if asking.owners else hit.id, hit)
@@ -190,7 +197,10 @@ def _fused(
 ) -> tuple[list[Hit], dict[int, Contribution]]:
     """Both lists as one, with the fused score; an owner shows the passage of the list that has it higher up."""
     by_meaning = _best(near, fusion.DEPTH, asking)
-    key = (lambda hit: hit.owner) if asking.owners else (lambda hit: hit.id)
+
+    def key(hit: Hit) -> int:
+        return hit.owner if asking.owners else hit.id
+
     words, meaning = {key(hit): hit for hit in by_words}, {key(hit): hit for hit in by_meaning}
     known = leg.with_vector([hit.id for hit in by_words if key(hit) not in meaning])
     given = fusion.fused(

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.backends.codes import NoVector, checked
+from scaffale.backends.daemon import Warming
 from scaffale.backends.ports import EmbedderUnavailable
 from scaffale.errors import IndexUnusable, ScaffaleError
 from scaffale.indexer import embedding
@@ -31,10 +32,6 @@ USED, WARMING, TIMEOUT, UNAVAILABLE = "used", "warming", "timeout", "unavailable
 REMEMBERED = 64  # vectors of questions
 LOOK_SECONDS = 1.0  # how often the background looks for something to do
 REST_SECONDS = 30.0  # after an embedder was not to be had
-
-
-class Warming(EmbedderUnavailable):
-    """The model is being loaded; it will serve soon."""
 
 
 class State(NamedTuple):
