@@ -1,7 +1,7 @@
 """How a vector is kept: one byte for each dimension, of -127 to 127, and a scale of four bytes behind them.
 
-The scale belongs to the vector alone, so that vectors of all batches compare, and gives it unit length again; measured on real embeddings it keeps 99 of
-100 nearest neighbours. Pure Python: who has numpy reads the same bytes faster (`numpy.frombuffer`).
+The scale belongs to the vector alone, so that vectors of all batches compare, and gives it unit length again. On real
+embeddings 99 of 100 nearest neighbours stay what they were. Pure Python: who has numpy reads the same bytes faster.
 """
 
 from __future__ import annotations

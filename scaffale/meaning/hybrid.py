@@ -220,8 +220,9 @@ def _fused(
 
 
 def _to_the_letter(query: Query) -> bool:
-    """Whether the question asks for text as it stands, which no meaning may stand in for."""
-    return bool(query.literals or query.operators or query.required or query.excluded or query.tags or not query.terms)
+    """Whether the question asks for text as it stands, which no meaning may stand in for. A single plain word does not."""
+    literal = query.literals and not (query.text.isalpha() and query.text.islower())
+    return bool(literal or query.operators or query.required or query.excluded or query.tags or not query.terms)
 
 
 def language(query: Query, pages: Sequence[Page], look: Look) -> str | None:

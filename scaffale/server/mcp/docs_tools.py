@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from scaffale.model import DIRECTIONS
 from scaffale.server.mcp import prose
-from scaffale.server.mcp.memory_tools import RETRIEVAL
 from scaffale.server.mcp.registry import Hints, Verb, choice, flag, gives, integer, number, takes, text, texts, tool
 
 if TYPE_CHECKING:
@@ -134,8 +133,8 @@ DOCS_TOOLS = (
         name="docs_navigation",
         title="Read documents",
         description=(
-            "Find and read indexed Markdown. search (query, any text): the best section of each matching document. "
-            "read_document (document_id): the whole text, or the lines, section or search_string asked for."
+            "Find and read indexed Markdown. search (query): the best section of each document. "
+            "read_document (document_id): the whole, or the lines, section or search_string asked for."
         ),
         hints=READS,
         schema=takes(
@@ -151,7 +150,7 @@ DOCS_TOOLS = (
             limit=integer(minimum=1),
             offset=integer(minimum=0),
             explain=flag(),
-            retrieval=RETRIEVAL,
+            retrieval=text(),
             document_id=integer(),
             start_line=integer(),
             end_line=integer(),

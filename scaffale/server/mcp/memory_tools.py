@@ -19,7 +19,6 @@ RETIRES = Hints(read_only=False, destructive=True, idempotent=True)
 PROJECT = {"project_path": text("Or give project_id"), "project_id": text()}
 MODE = choice("project", "cross_project", default="project")
 BUDGET = integer("Leave out what does not fit", minimum=50)
-RETRIEVAL = choice("lexical", "vector", "hybrid")
 STATUS = choice(*STATUSES, "any", default="active")
 OBJECTS = {"type": "array", "items": {"type": "object"}}
 
@@ -41,7 +40,7 @@ MEMORY_TOOLS = (
     tool(
         name="memory_status",
         title="Memory status",
-        description="Where memory is stored, what it holds for a project, which features work. Creates nothing.",
+        description="What memory holds for a project, which features work.",
         hints=READS,
         schema=takes(**PROJECT),
         answers=gives(),
@@ -52,9 +51,8 @@ MEMORY_TOOLS = (
         name="memory_search",
         title="Search memory",
         description=(
-            "Search a project's operational memory: decisions, root causes, workarounds, conventions, handoffs. Any "
-            "text is a valid query; words are OR-ed, best matches first. An empty query lists by importance. Results "
-            "carry snippets; memory_read_entry gives the whole."
+            "Search a project's memory: decisions, root causes, workarounds, conventions, handoffs. Any text is a valid "
+            "query; words are OR-ed. An empty query lists. Results carry snippets; memory_read_entry gives the whole."
         ),
         hints=READS,
         schema=takes(
@@ -71,7 +69,7 @@ MEMORY_TOOLS = (
             include_content=flag(),
             include_docs=flag("Add the documents that results cite"),
             explain=flag(),
-            retrieval=RETRIEVAL,
+            retrieval=choice("lexical", "vector", "hybrid"),
             budget_tokens=BUDGET,
         ),
         answers=gives(results=OBJECTS),
@@ -100,7 +98,7 @@ MEMORY_TOOLS = (
         name="memory_add_entry",
         title="Add a memory entry",
         description=(
-            "Save something that later sessions on this project need. Content is stored verbatim. An exact duplicate "
+            "Save what later sessions on this project need. Content is stored verbatim. An exact duplicate "
             "in the same scope is not stored again; credentials are refused."
         ),
         hints=ADDS,
@@ -133,7 +131,7 @@ MEMORY_TOOLS = (
         title="Update a memory entry",
         description=(
             "Correct an entry, archive it or restore it; fields left out stay. What it said before is kept as a revision. "
-            "If the fact itself changed, prefer a new entry that supersedes this one."
+            "If the fact itself changed, prefer a new entry that supersedes it."
         ),
         hints=CHANGES,
         schema=takes(
@@ -161,7 +159,7 @@ MEMORY_TOOLS = (
         name="memory_invalidate_entry",
         title="Invalidate a memory entry",
         description=(
-            "Mark an entry as no longer true. It is kept, but searches leave it out unless asked. Repeating changes "
+            "Mark an entry as no longer true. It is kept; searches leave it out unless asked. Repeating changes "
             "nothing."
         ),
         hints=RETIRES,
