@@ -107,8 +107,8 @@ MEMORY_TOOLS = (
             "content",
             "source_type",
             **PROJECT,
-            scope=text("Area, such as backend; needed unless the project has a default"),
-            topic=text("Such as auth-token-expiry"),
+            scope=text("Area, like backend; needed unless the project has a default"),
+            topic=text("Like auth-token-expiry"),
             content=text(),
             source_type=choice(*SOURCE_TYPES),
             title=text(),
@@ -130,7 +130,7 @@ MEMORY_TOOLS = (
         name="memory_update_entry",
         title="Update a memory entry",
         description=(
-            "Correct an entry, archive it or restore it; fields left out stay. What it said before is kept as a revision. "
+            "Correct, archive or restore an entry; fields left out stay. What it said before is kept as a revision. "
             "If the fact itself changed, prefer a new entry that supersedes it."
         ),
         hints=CHANGES,
