@@ -4,7 +4,8 @@ An id is the chapter that the promise is of, and a name. Chapters: 1 ground rule
 paths, 2.2 configuration, 2.3 records, 2.4 tools, 2.5 ranking, 2.6 audit and sensitive data, 2.7 export and import, 2.8 resources
 and prompts); 3 documents (3.1 records, 3.2 managing, 3.3 finding and reading, 3.4
 correlation); 4 ledger; 5 guard (5.1 segments, 5.2 intent, 5.3 hooks,
-5.4 installer, 5.5 skill); 6 faces; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.6 approval, 8.7 scope, 8.8
+5.4 installer, 5.5 skill); 6 faces; 7 vectors; 8 beyond (8.1 freshness, 8.2 counts, 8.3 sources, 8.4 evidence, 8.6 approval,
+8.7 scope, 8.8
 budgets, 8.11 peers, 8.12 processes); 9 settled details. Tests are named relative to this folder. `later` names what
 has to come before a promise can be shown; such a promise is not kept yet and has no test.
 """
@@ -33,6 +34,8 @@ HOUSE = "architecture/test_house.py::"
 SURFACE = "architecture/test_public_surface.py::"
 WORD = "architecture/test_written_word.py::"
 CONTRACT = "contract/test_lexical_index.py::"
+VECTOR_INDEX = "contract/test_vector_index.py::"
+MEANING = "unit/meaning/test_vectors.py::"
 BAD = "integration/test_bad_stores.py::"
 KILL = "integration/test_kill.py::"
 IN_MEMORY = "integration/test_mcp_in_memory.py::"
@@ -293,7 +296,13 @@ GROUND_RULES = (
         CHOICE + "test_a_hall_serves_on_the_last_engine_and_says_so",
         CHOICE + "test_the_best_engine_serves_unless_one_is_named",
     ),
-    promise("1.7-vectors", "Vectors are optional, and their absence is a warning.", later="vectors"),
+    promise(
+        "1.7-vectors",
+        "Vectors are optional, and their absence is a warning.",
+        MEANING + "test_off_until_somebody_turns_them_on",
+        MEANING + "test_a_model_that_is_not_there_is_a_warning",
+        MEANING + "test_a_slow_model_is_not_waited_for",
+    ),
     promise(
         "1.8-apart",
         "Memory and documents never share a database file.",
@@ -498,7 +507,13 @@ RECORDS = (
         LINKING + "test_only_an_active_target_is_moved_and_unlinking_does_not_restore",
         LINKING + "test_a_circle_of_supersession_is_refused",
     ),
-    promise("2.3-vectors", "Vectors of entries are kept beside their model.", later="vectors"),
+    promise(
+        "2.3-vectors",
+        "Vectors of entries are kept beside their model.",
+        MEANING + "test_what_is_unchanged_is_never_embedded_again",
+        MEANING + "test_a_new_model_is_built_beside_the_old_one",
+        MEANING + "test_an_entry_that_changes_its_state_needs_no_model",
+    ),
 )
 
 TOOLS = (
@@ -1867,7 +1882,12 @@ SETTLED = (
         "include_docs adds the documents that hits link to.",
         EVIDENCE + "test_a_search_names_the_documents_that_its_hits_cite_when_asked",
     ),
-    promise("9-retrieval", "retrieval chooses the leg.", later="vectors"),
+    promise(
+        "9-retrieval",
+        "retrieval chooses the leg.",
+        MEANING + "test_built_and_asked",
+        MEANING + "test_a_question_that_is_a_literal_is_answered_by_words",
+    ),
     promise(
         "9-resources",
         "Lists and completions serve only the project that the server was started for.",
@@ -1946,6 +1966,58 @@ SETTLED = (
     ),
 )
 
+VECTORS = (
+    promise(
+        "7-engines",
+        "Vector engines are one port: filters before the best are chosen, and each is held to an exact judge.",
+        VECTOR_INDEX + "test_a_new_index_holds_nothing",
+        VECTOR_INDEX + "test_the_nearest_come_first_with_their_cosine",
+        VECTOR_INDEX + "test_a_filter_is_part_of_the_question",
+        VECTOR_INDEX + "test_owners_can_be_left_out",
+        VECTOR_INDEX + "test_a_passage_counts_as_its_best_piece",
+        VECTOR_INDEX + "test_what_replaces_an_owner_replaces_all_of_it",
+        VECTOR_INDEX + "test_a_batch_and_its_watermark_are_one",
+        VECTOR_INDEX + "test_a_handle_sees_what_another_process_commits",
+        VECTOR_INDEX + "test_ties_are_told_apart_by_importance_and_number",
+        VECTOR_INDEX + "test_stored_vectors_can_be_had_back",
+        VECTOR_INDEX + "test_it_agrees_with_the_judge",
+        VECTOR_INDEX + "test_a_file_that_is_none_is_not_trusted",
+        VECTOR_INDEX + "test_a_vector_of_another_length_is_no_answer",
+        VECTOR_INDEX + "test_files_are_for_their_owner_alone",
+    ),
+    promise(
+        "7-optional",
+        "Vectors are off by default, and turned on, off and dropped by a person.",
+        MEANING + "test_off_until_somebody_turns_them_on",
+        MEANING + "test_turned_off_and_dropped",
+        MEANING + "test_the_environment_has_the_last_word",
+    ),
+    promise(
+        "7-hash",
+        "Unchanged text is never embedded again.",
+        MEANING + "test_what_is_unchanged_is_never_embedded_again",
+    ),
+    promise(
+        "7-degrades",
+        "A model that is missing or slow, and vectors that are none, leave words to answer, with a warning.",
+        MEANING + "test_a_model_that_is_not_there_is_a_warning",
+        MEANING + "test_a_slow_model_is_not_waited_for",
+        MEANING + "test_vectors_that_are_none_are_refused",
+        MEANING + "test_a_build_that_breaks_off_goes_on",
+    ),
+    promise(
+        "7-projection",
+        "A vector index is a projection: lost or damaged it comes back from the store.",
+        MEANING + "test_an_index_that_is_damaged_or_lost_comes_back",
+        MEANING + "test_what_is_gone_is_not_found_any_more",
+    ),
+    promise(
+        "7-coverage",
+        "An answer by meaning says how much of the store it was chosen from.",
+        MEANING + "test_what_was_written_since_is_found_by_words_and_counted",
+    ),
+)
+
 PROMISES = (
     *GROUND_RULES,
     *IDENTITY,
@@ -1962,6 +2034,7 @@ PROMISES = (
     *LEDGER,
     *GUARD,
     *FACES,
+    *VECTORS,
     *BEYOND,
     *SETTLED,
 )
