@@ -58,6 +58,7 @@ class Settings(NamedTuple):
     audit_jsonl: str | None = None
     project_binding: str = "warn"
     allowed_secrets: tuple[str, ...] = ()
+    review_elicitation: bool = False
     memory_lexical_backend: str = "auto"
     docs_lexical_backend: str = "auto"
     memory_enable_vector: bool = False
@@ -275,6 +276,7 @@ KEYS: Mapping[str, _Key] = {
     "MEMORY_AUDIT_JSONL": _Key("audit_jsonl", _path),
     "MEMORY_PROJECT_BINDING": _Key("project_binding", _one_of(*BINDINGS)),
     "MEMORY_ALLOWED_SECRETS": _Key("allowed_secrets", _words),
+    "MEMORY_REVIEW_ELICITATION": _Key("review_elicitation", _switch),
     "MEMORY_LEXICAL_BACKEND": _Key("memory_lexical_backend", _one_of(*LEXICAL_BACKENDS)),
     "DOCS_LEXICAL_BACKEND": _Key("docs_lexical_backend", _one_of(*LEXICAL_BACKENDS)),
     "MEMORY_ENABLE_VECTOR": _Key("memory_enable_vector", _switch),

@@ -93,6 +93,7 @@ PROPOSING = "unit/memory/test_proposing.py::"
 SESSIONS = "unit/memory/test_sessions.py::"
 REVIEW = "unit/memory/test_reviewing.py::"
 RECALL = "unit/memory/test_recalling.py::"
+MCP_LEDGER = "integration/test_mcp_ledger.py::"
 REVIEW_KILLED = "integration/test_review_killed.py::"
 LEDGERS = "property/test_ledger.py::"
 LINKING = "unit/memory/test_linking.py::"
@@ -1414,6 +1415,25 @@ LEDGER = (
         "A summary lists approved, then declined memories, resolved; hides marks of what is no concept, and says why.",
         REVIEW + "test_a_summary_has_approved_then_declined_resolved_to_their_decisions_and_what_is_hidden_and_why",
         REVIEW + "test_a_mark_of_what_is_not_there_or_no_concept_is_hidden_and_harmless",
+    ),
+    promise(
+        "4-tools",
+        "Sessions are opened, recorded, previewed, summed up and recalled over MCP.",
+        MCP_LEDGER + "test_a_session_over_mcp_says_enough_on_either_channel",
+    ),
+    promise(
+        "4-out-of-reach",
+        "No tool approves a concept, whatever it is told.",
+        MCP_LEDGER + "test_nothing_that_a_tool_can_be_told_approves",
+    ),
+    promise(
+        "4-elicitation",
+        "A form of the client decides only where the launcher switched it on, bound to the texts that it showed.",
+        MCP_LEDGER + "test_a_form_of_the_client_decides_only_where_that_is_switched_on",
+        MCP_LEDGER + "test_a_form_that_is_closed_decides_nothing",
+        MCP_LEDGER + "test_a_client_without_forms_gets_the_preview",
+        MCP_LEDGER + "test_a_form_is_bound_to_the_texts_that_it_showed",
+        MCP_LEDGER + "test_the_setting_is_off_and_no_project_can_switch_it_on",
     ),
     promise(
         "8.6-digest",

@@ -29,7 +29,7 @@ from scaffale import __version__
 from scaffale.errors import IndexUnusable, InvalidParam, NotFound, ScaffaleError, quoted
 from scaffale.server import render
 from scaffale.server.halls import Halls
-from scaffale.server.mcp import results
+from scaffale.server.mcp import elicitation, results
 from scaffale.server.mcp.desk import Desk, is_defect
 from scaffale.server.mcp.prompts import Prompts
 from scaffale.server.mcp.registry import choose
@@ -82,13 +82,14 @@ def serve(settings: Settings, tools: str = "default", project: str | None = None
     from scaffale.server.mcp import stdio
 
     logging.basicConfig(format="scaffale: %(levelname)s %(message)s", level=logging.WARNING)  # goes to stderr
-    server = build(Halls.over(settings), tools, project)
+    server = build(Halls.over(settings), tools, project, elicit=settings.review_elicitation)
     stdio.run(lambda incoming, outgoing: server.run(incoming, outgoing, server.create_initialization_options()))
     return 0
 
 
-def build(halls: Halls, tools: str = "default", project: str | None = None) -> Server[Any]:
-    """The server, not yet connected to anything. It closes the halls when its connection ends."""
+def build(halls: Halls, tools: str = "default", project: str | None = None, *, elicit: bool = False) -> Server[Any]:
+    """The server, not yet connected to anything. It closes the halls when its connection ends. `elicit` lets people review
+    by a form of their client."""
     specs = choose(TOOLS, tools)
     desk = Desk(halls)
     catalogue = Catalogue(halls, Home.of(project) if project else None, {spec.domain for spec in specs})
@@ -109,7 +110,8 @@ def build(halls: Halls, tools: str = "default", project: str | None = None) -> S
         get_tool_input_schema={spec.name: spec.schema for spec in specs}.get,
     )
     server.add_request_handler("tools/list", PaginatedRequestParams, _lists("tools", [spec.wire() for spec in specs]))
-    server.add_request_handler("tools/call", CallToolRequestParams, _calls(desk, {spec.name: spec for spec in specs}))
+    calls = _calls(desk, {spec.name: spec for spec in specs}, elicit=elicit)
+    server.add_request_handler("tools/call", CallToolRequestParams, calls)
     prompts = Prompts(halls, catalogue.home, catalogue.home_project)
     _add_resources(server, desk, catalogue, prompts)
     if any(spec.domain == "memory" for spec in specs):
@@ -129,14 +131,52 @@ def _lists(noun: str, items: list[dict[str, Any]]) -> Handler[PaginatedRequestPa
     return handler
 
 
-def _calls(desk: Desk, specs: dict[str, ToolSpec]) -> Handler[CallToolRequestParams]:
+def _calls(desk: Desk, specs: dict[str, ToolSpec], *, elicit: bool) -> Handler[CallToolRequestParams]:
     async def handler(context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         spec = specs.get(params.name)
         if spec is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.told(quoted(params.name))}")
-        return _complete(await desk.call(spec, params.arguments, _actor(context), context.session.report_progress))
+        call = partial(desk.call, spec, params.arguments, _actor(context), context.session.report_progress)
+        answer = await call()
+        if elicit and params.name == elicitation.TOOL and answer["structuredContent"].get("candidates"):
+            return await _reviewed(context, desk, params, call, answer)
+        return _complete(answer)
 
     return handler
+
+
+async def _reviewed(
+    context: Context,
+    desk: Desk,
+    params: CallToolRequestParams,
+    call: Callable[[], Awaitable[dict[str, Any]]],
+    answer: dict[str, Any],
+) -> dict[str, Any]:
+    """The preview, after a person has decided on it with a form of the client; as it was, where that cannot be."""
+    if not elicitation.is_offered(context.session):
+        return _complete(answer)
+    try:
+        waiting = await elicitation.page(desk, params)
+        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            said: Any = await context.session.elicit_form(
+                elicitation.message(waiting), elicitation.schema(waiting), context.request_id
+            )
+        elif params.input_responses is None:
+            return elicitation.form(waiting)
+        else:
+            said = params.input_responses.get(elicitation.FORM)
+    except ScaffaleError as error:
+        return _complete(results.failure(error))
+    except MCPError:  # the client would not show the form after all
+        return _complete(answer)
+    if getattr(said, "action", None) != "accept":
+        return _complete(answer)
+    done = await elicitation.decided(desk, params, waiting, said.content or {}, _actor(context))
+    answer = await call()
+    answer["structuredContent"]["decided"] = done
+    told = [f"{each['verdict']} {each['id']}: {each.get('display_id') or each.get('detail', 'done')}" for each in done]
+    answer["content"] = [{"type": "text", "text": render.visible("\n".join(told))}, *answer["content"]]
+    return _complete(answer)
 
 
 def _actor(context: Context) -> str:
