@@ -44,6 +44,14 @@ class Browsing(Room):
             raise NotFound(f"{quoted(reference)} {why}")
         return Followed(those[0].id, those[0].title, ())
 
+    def source_roots(self) -> tuple[str, ...]:
+        """The folders and files that were scanned, absolute, by name: what paths of answers begin with."""
+        store = self._store()
+        if store is None:
+            return ()
+        with store[0].read() as connection:
+            return tuple(browsing.roots(connection))
+
     def picture(self) -> Picture:
         """All shelves, documents and links at once, for a drawing. One snapshot; nothing is left out but rejected links."""
         from scaffale.answers.browsing import Dot, Line, Picture

@@ -34,6 +34,11 @@ def places(connection: apsw.Connection) -> list[tuple[int, int, str, str]]:
     return list(connection.execute("SELECT id, shelf_id, title, rel_path FROM documents ORDER BY id"))
 
 
+def roots(connection: apsw.Connection) -> list[str]:
+    """What was scanned: folders and single files, absolute, by name."""
+    return [root for (root,) in connection.execute("SELECT DISTINCT root FROM scan_sources ORDER BY root")]
+
+
 def links(connection: apsw.Connection) -> list[tuple[int, int, str, float | None, str]]:
     """Every link that is not rejected: source, target, relation, confidence, origin; by source, target, id."""
     return list(

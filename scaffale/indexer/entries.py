@@ -74,6 +74,12 @@ def _add_vectors(connection: apsw.Connection) -> None:
     vectors.create(connection)
 
 
+def _add_tokens(connection: apsw.Connection) -> None:
+    from scaffale.indexer import tokens
+
+    tokens.create(connection)
+
+
 def _heritage() -> Heritage:
     from scaffale.indexer import predecessor
 
@@ -86,6 +92,7 @@ MIGRATIONS = (
     Migration("003_exchange", _add_exchange),
     Migration("004_ledger", _add_ledger),
     Migration("005_vectors", _add_vectors),
+    Migration("006_tokens", _add_tokens),
 )
 SCHEMA = Schema(APPLICATION_ID, MIGRATIONS, _heritage)
 

@@ -12,6 +12,7 @@ from scaffale.answers.memory import Bound, MemoryStatus
 from scaffale.errors import NotFound
 from scaffale.indexer import entries, projects
 from scaffale.indexer.sync import NOT_PURGED
+from scaffale.memory.access import Access
 from scaffale.memory.capture import Capture
 from scaffale.memory.carrying import Carrying
 from scaffale.memory.exchange import Exchange
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from scaffale.answers.life import Rebuilt
     from scaffale.model import Project
 
-class Memory(Capture, Handoff, Exchange, Verification, Carrying):
+class Memory(Capture, Handoff, Exchange, Verification, Carrying, Access):
     """The operational memory of projects. Safe to share between threads; `close` lets go of files and threads."""
 
     def status(self, *, project_path: str | None = None, project_id: str | None = None) -> MemoryStatus:

@@ -2,7 +2,8 @@
 
 The modules, in the order of a call: `lines` and `stdio` (bytes to messages), `server` (methods to handlers), `tools`,
 `registry` and `arguments` (which verb, with what), `desk` (the step into a worker thread), `results` and
-`prose` (the answer as data and as text); `resources` beside them. Only here may the SDK be imported, and importing
+`prose` (the answer as data and as text); `resources` beside them. `http` serves a team, with `access` (what a caller may do)
+and `metrics`. Only here may the SDK be imported, and importing
 this package alone does not do so.
 """
 
@@ -11,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from scaffale.settings import Settings
 
 
@@ -29,3 +32,22 @@ def serve(settings: Settings, tools: str = "default", project: str | None = None
         gc.freeze()
         gc.enable()
     return server.serve(settings, tools, project)
+
+
+def serve_http(
+    settings: Settings,
+    *,
+    tools: str,
+    project: str | None,
+    host: str,
+    port: int,
+    names: Sequence[str],
+    origins: Sequence[str],
+    on_ready: Callable[[str], None],
+) -> int:
+    """Serve a team over HTTP until the process is told to stop (see `server.mcp.http.serve`), and return the exit code."""
+    from scaffale.server.mcp import http
+
+    return http.serve(
+        settings, tools=tools, project=project, host=host, port=port, names=names, origins=origins, on_ready=on_ready
+    )

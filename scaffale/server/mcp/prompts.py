@@ -6,16 +6,19 @@ escaped like all text for eyes and said to be data, so that it cannot pass for t
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.errors import InvalidParam
 from scaffale.server.mcp import prose
+from scaffale.server.mcp.access import LOCAL
 from scaffale.server.render import structured, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from scaffale.server.halls import Halls
+    from scaffale.server.mcp.access import Access
     from scaffale.server.mcp.resources import Home
 
 LISTED = 20
@@ -46,6 +49,15 @@ class Prompts:
         self._halls = halls
         self._home = home
         self._home_project = home_project
+        self._access = LOCAL
+
+    def seen_by(self, access: Access) -> Prompts:
+        """The same as this caller may use it."""
+        if access is LOCAL:
+            return self
+        seen = copy(self)
+        seen._access = access
+        return seen
 
     def listed(self) -> list[dict[str, Any]]:
         """All prompts."""
@@ -83,16 +95,22 @@ class Prompts:
         if self._home is None:
             return []
         if argument == "project_path":
-            return [self._home.project_path] if self._home.project_path else []
+            return [self._home.project_path] if self._home.project_path and not self._access.remote else []
+        if not self._access.reaches(self._home_project()):
+            return []
         items = self._halls.memory.list_scopes(project_path=None, project_id=self._home_project()).items
         return [each.name for each in items]
 
     def _project(self, path: str | None) -> dict[str, Any]:
-        if path is not None:
-            return {"project_path": path}
-        if self._home is None:
+        if path is None and self._home is not None:
+            home = self._home_project()
+            self._access.check(home)
+            return {"project_id": home}
+        asked = {"project_path": path} if path is not None else {}
+        meant = self._access.arguments("memory_search", "memory", asked, self._halls)
+        if not meant:
             raise InvalidParam("project_path: give the folder of the project; this server was started without one")
-        return {"project_id": self._home_project()}
+        return meant
 
     # --- the prompts -----------------------------------------------------------------------------------------------
 

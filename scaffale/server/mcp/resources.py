@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 import re
+from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.errors import InvalidParam, NotFound, quoted
+from scaffale.server.mcp.access import LOCAL
 from scaffale.server.render import plain, structured, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from scaffale.server.halls import Halls
+    from scaffale.server.mcp.access import Access, Places
 
 PAGE = 100  # resources in one answer of a list
 LISTED = 100  # members named when a shelf, a scope or a topic is read
@@ -71,11 +74,21 @@ class Home(NamedTuple):
 class Catalogue:
     """Lists, reads and completes resources. Its methods block, and return results as the protocol writes them."""
 
-    def __init__(self, halls: Halls, home: Home | None, domains: Iterable[str]) -> None:
+    def __init__(self, halls: Halls, home: Home | None, domains: Iterable[str], places: Places | None = None) -> None:
         self._halls = halls
         self.home = home
         self._domains = frozenset(domains)
         self._home_id: str | None = None
+        self._places = places
+        self._access = LOCAL
+
+    def seen_by(self, access: Access) -> Catalogue:
+        """The same as this caller sees it."""
+        if access is LOCAL:
+            return self
+        seen = copy(self)
+        seen._access = access
+        return seen
 
     # --- lists ------------------------------------------------------------------------------------------------------
 
@@ -107,7 +120,7 @@ class Catalogue:
         listers: list[Callable[[str, int], tuple[list[dict[str, Any]], str | None]]] = []
         if "docs" in self._domains:
             listers += [self._list_shelves, self._list_documents]
-        if "memory" in self._domains and self.home:
+        if "memory" in self._domains and self._at_home():
             listers += [self._list_project, self._list_entries]
         return listers
 
@@ -170,38 +183,39 @@ class Catalogue:
         if shelf is None:
             raise NotFound(f"no shelf {number}")
         documents = plain(docs.list_documents(shelf=shelf.uri, limit=LISTED))
-        return _json({"shelf": plain(shelf), **documents})
+        return self._json({"shelf": plain(shelf), **documents})
 
     def _read_entry(self, entry: str) -> dict[str, Any]:
         entry_id = _unquoted(entry)
         if self.home is None:
             raise NotFound("entries are resources of a server started with --project; use memory_read_entry")
         answer = self._halls.memory.read_entry(entry_id=entry_id, project_path=None, project_id=self.home_project())
-        return _json(structured(answer))
+        return self._json(structured(answer))
 
     def _read_history(self, entry: str) -> dict[str, Any]:
         if self.home is None:
             raise NotFound("entries are resources of a server started with --project; use memory_read_entry")
         memory = self._halls.memory
-        return _json(structured(memory.entry_history(entry_id=_unquoted(entry), project_id=self.home_project())))
+        return self._json(structured(memory.entry_history(entry_id=_unquoted(entry), project_id=self.home_project())))
 
     def _read_project(self, project: str, kind: str | None, name: str | None) -> dict[str, Any]:
         project_id = _unquoted(project)
         if self.home is not None and project_id != self.home_project():
             raise NotFound(f"this server is for another project than {visible(quoted(project_id, 200))}")
+        self._access.check(project_id)
         memory = self._halls.memory
         if kind is None or name is None:
             about = structured(memory.status(project_id=project_id))
             for noun, ask in (("scopes", memory.list_scopes), ("topics", memory.list_topics)):
                 about[noun] = plain(ask(project_path=None, project_id=project_id).items)
-            return _json(about)
+            return self._json(about)
         place = _unquoted(name)
         scope, topic = (place, None) if kind == "scope" else (None, place)
         found = memory.list_entries(project_id, scope=scope, topic=topic, limit=LISTED)
         if not found.entries:
             raise NotFound(f"no entries in the {kind} {visible(quoted(place, 200))}")
         entries = [_without_text(plain(entry)) for entry in found.entries]
-        return _json({"project_id": project_id, "entries": entries, "complete": found.next_after is None})
+        return self._json({"project_id": project_id, "entries": entries, "complete": found.next_after is None})
 
     # --- completion -------------------------------------------------------------------------------------------------
 
@@ -210,7 +224,7 @@ class Catalogue:
         if template == SHELF and "docs" in self._domains and argument in {"id", "slug"}:
             ends = [shelf.uri.removeprefix("docs://shelf/") for shelf in self._halls.docs.list_shelves().shelves]
             return [end.partition("-")[0 if argument == "id" else 2] for end in ends]
-        if self.home is None or "memory" not in self._domains or not template.startswith("memory://"):
+        if "memory" not in self._domains or not self._at_home() or not template.startswith("memory://"):
             return []
         if argument == "project_id":
             return [self.home_project()]
@@ -227,7 +241,22 @@ class Catalogue:
         if self._home_id is None:
             assert self.home is not None
             self._home_id = self._halls.memory.resolve_project(*self.home).id
+        self._access.check(self._home_id)
         return self._home_id
+
+    def _at_home(self) -> bool:
+        """Whether the server was started for a project, and this caller may see it."""
+        if self.home is None:
+            return False
+        try:
+            self.home_project()
+        except NotFound:
+            return False
+        return True
+
+    def _json(self, value: dict[str, Any]) -> dict[str, Any]:
+        told = self._places.told(value) if self._places else value
+        return {"mimeType": JSON, "text": json.dumps(told, ensure_ascii=False)}
 
     def _names(self, kind: str) -> list[str]:
         listing = getattr(self._halls.memory, f"list_{kind}")(project_path=None, project_id=self.home_project())
@@ -247,10 +276,6 @@ def completed(candidates: list[str], begun: str) -> dict[str, Any]:
 def _listed(uri: str, name: str, title: str, mime: str, size: int | None = None) -> dict[str, Any]:
     resource = {"uri": uri, "name": visible(name), "title": visible(title), "mimeType": mime}
     return resource if size is None else {**resource, "size": size}
-
-
-def _json(value: dict[str, Any]) -> dict[str, Any]:
-    return {"mimeType": JSON, "text": json.dumps(value, ensure_ascii=False)}
 
 
 def _without_text(entry: dict[str, Any]) -> dict[str, Any]:

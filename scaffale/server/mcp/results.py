@@ -14,15 +14,22 @@ from scaffale.errors import IndexUnusable, Internal, ScaffaleError
 from scaffale.server.render import clean, structured, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scaffale.server.mcp.registry import Answer, Verb
 
 SEE_LOG = "something went wrong inside the server; see the server log"
 
 
-def success(answer: object, verb: Verb, warnings: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The result of a verb that answered: a value of named fields, or a tuple of reports."""
+def success(
+    answer: object, verb: Verb, warnings: tuple[str, ...] = (), told: Callable[[Answer], Answer] | None = None
+) -> dict[str, Any]:
+    """The result of a verb that answered: a value of named fields, or a tuple of reports. `told` makes of an answer what
+    this caller is told."""
     structure = structured(answer)
     structure["warnings"] = [*structure.get("warnings", ()), *warnings]
+    if told:
+        structure = told(structure)
     spoken = "\n".join([verb.speak(structure), *(f"Warning: {each}" for each in structure["warnings"])])
     if verb.listing is None:
         return _result([spoken], structure)
@@ -30,11 +37,12 @@ def success(answer: object, verb: Verb, warnings: tuple[str, ...] = ()) -> dict[
     return _result([listed, spoken], structure)
 
 
-def failure(error: ScaffaleError) -> dict[str, Any]:
-    """The result of a call that was refused or failed."""
+def failure(error: ScaffaleError, words: Callable[[str], str] | None = None) -> dict[str, Any]:
+    """The result of a call that was refused or failed. `words` makes of the detail what this caller is told."""
     if isinstance(error, IndexUnusable):
         error = Internal(SEE_LOG)
-    structure = {"ok": False, "error_code": error.code, "detail": told(error.detail)}
+    detail = told(error.detail)
+    structure = {"ok": False, "error_code": error.code, "detail": words(detail) if words else detail}
     if error.project_id is not None:
         structure["project_id"] = clean(error.project_id)
     return _result([f"{error.code}: {structure['detail']}"], structure, is_error=True)

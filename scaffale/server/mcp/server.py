@@ -30,6 +30,7 @@ from scaffale.errors import IndexUnusable, InvalidParam, NotFound, ScaffaleError
 from scaffale.server import render
 from scaffale.server.halls import Halls
 from scaffale.server.mcp import elicitation, results
+from scaffale.server.mcp.access import LOCAL
 from scaffale.server.mcp.desk import Desk, is_defect
 from scaffale.server.mcp.prompts import Prompts
 from scaffale.server.mcp.registry import choose
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
     from mcp.server.context import ServerRequestContext
 
+    from scaffale.server.mcp.access import Access, Places
+    from scaffale.server.mcp.metrics import Metrics
     from scaffale.server.mcp.registry import ToolSpec
     from scaffale.settings import Settings
 
@@ -87,12 +90,22 @@ def serve(settings: Settings, tools: str = "default", project: str | None = None
     return 0
 
 
-def build(halls: Halls, tools: str = "default", project: str | None = None, *, elicit: bool = False) -> Server[Any]:
+def build(
+    halls: Halls,
+    tools: str = "default",
+    project: str | None = None,
+    *,
+    elicit: bool = False,
+    access_of: Callable[[Any], Access] = lambda _: LOCAL,
+    metrics: Metrics | None = None,
+    places: Places | None = None,
+) -> Server[Any]:
     """The server, not yet connected to anything. It closes the halls when its connection ends. `elicit` lets people review
-    by a form of their client."""
+    by a form of their client. `access_of` says of an HTTP request what its caller may do, `places` how paths are told.
+    """
     specs = choose(TOOLS, tools)
-    desk = Desk(halls)
-    catalogue = Catalogue(halls, Home.of(project) if project else None, {spec.domain for spec in specs})
+    desk = Desk(halls, metrics, places)
+    catalogue = Catalogue(halls, Home.of(project) if project else None, {spec.domain for spec in specs}, places)
 
     @asynccontextmanager
     async def lifespan(_: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -110,12 +123,12 @@ def build(halls: Halls, tools: str = "default", project: str | None = None, *, e
         get_tool_input_schema={spec.name: spec.schema for spec in specs}.get,
     )
     server.add_request_handler("tools/list", PaginatedRequestParams, _lists("tools", [spec.wire() for spec in specs]))
-    calls = _calls(desk, {spec.name: spec for spec in specs}, elicit=elicit)
+    calls = _calls(desk, {spec.name: spec for spec in specs}, access_of, elicit=elicit)
     server.add_request_handler("tools/call", CallToolRequestParams, calls)
     prompts = Prompts(halls, catalogue.home, catalogue.home_project)
-    _add_resources(server, desk, catalogue, prompts)
+    _add_resources(server, desk, catalogue, prompts, access_of)
     if any(spec.domain == "memory" for spec in specs):
-        _add_prompts(server, desk, prompts)
+        _add_prompts(server, desk, prompts, access_of)
     return server
 
 
@@ -131,12 +144,16 @@ def _lists(noun: str, items: list[dict[str, Any]]) -> Handler[PaginatedRequestPa
     return handler
 
 
-def _calls(desk: Desk, specs: dict[str, ToolSpec], *, elicit: bool) -> Handler[CallToolRequestParams]:
+def _calls(
+    desk: Desk, specs: dict[str, ToolSpec], access_of: Callable[[Any], Access], *, elicit: bool
+) -> Handler[CallToolRequestParams]:
     async def handler(context: Context, params: CallToolRequestParams) -> dict[str, Any]:
         spec = specs.get(params.name)
         if spec is None:
             raise MCPError(INVALID_PARAMS, f"Unknown tool: {results.told(quoted(params.name))}")
-        call = partial(desk.call, spec, params.arguments, _actor(context), context.session.report_progress)
+        access = access_of(context.request)
+        actor = access.name or _actor(context)
+        call = partial(desk.call, spec, params.arguments, actor, context.session.report_progress, access)
         answer = await call()
         if elicit and params.name == elicitation.TOOL and answer["structuredContent"].get("candidates"):
             return await _reviewed(context, desk, params, call, answer)
@@ -191,19 +208,23 @@ def _actor(context: Context) -> str:
 # --- resources ------------------------------------------------------------------------------------------------------
 
 
-def _add_resources(server: Server[Any], desk: Desk, catalogue: Catalogue, prompts: Prompts) -> None:
+def _add_resources(
+    server: Server[Any], desk: Desk, catalogue: Catalogue, prompts: Prompts, access_of: Callable[[Any], Access]
+) -> None:
     async def page(context: Context, params: PaginatedRequestParams) -> dict[str, Any]:
-        return await _asked(desk, context, partial(catalogue.page, params.cursor))
+        for_ = catalogue.seen_by(access_of(context.request))
+        return await _asked(desk, context, partial(for_.page, params.cursor))
 
     async def read(context: Context, params: ReadResourceRequestParams) -> dict[str, Any]:
-        return await _asked(desk, context, partial(catalogue.read, params.uri))
+        for_ = catalogue.seen_by(access_of(context.request))
+        return await _asked(desk, context, partial(for_.read, params.uri))
 
     async def complete(context: Context, params: CompleteRequestParams) -> dict[str, Any]:
-        begun = params.argument
+        begun, access = params.argument, access_of(context.request)
         if isinstance(params.ref, ResourceTemplateReference):
-            candidates = partial(catalogue.candidates, params.ref.uri, begun.name, begun.value)
+            candidates = partial(catalogue.seen_by(access).candidates, params.ref.uri, begun.name, begun.value)
         else:
-            candidates = partial(prompts.complete, params.ref.name, begun.name)
+            candidates = partial(prompts.seen_by(access).complete, params.ref.name, begun.name)
         return await _asked(desk, context, lambda: completed(candidates(), begun.value))
 
     templates = catalogue.templates()["resourceTemplates"]
@@ -215,9 +236,12 @@ def _add_resources(server: Server[Any], desk: Desk, catalogue: Catalogue, prompt
     server.add_request_handler("completion/complete", CompleteRequestParams, complete)
 
 
-def _add_prompts(server: Server[Any], desk: Desk, prompts: Prompts) -> None:
+def _add_prompts(
+    server: Server[Any], desk: Desk, prompts: Prompts, access_of: Callable[[Any], Access]
+) -> None:
     async def get(context: Context, params: GetPromptRequestParams) -> dict[str, Any]:
-        return await _asked(desk, context, partial(prompts.get, params.name, params.arguments))
+        for_ = prompts.seen_by(access_of(context.request))
+        return await _asked(desk, context, partial(for_.get, params.name, params.arguments))
 
     server.add_request_handler("prompts/list", PaginatedRequestParams, _lists("prompts", prompts.listed()))
     server.add_request_handler("prompts/get", GetPromptRequestParams, get)
@@ -228,12 +252,12 @@ async def _asked(desk: Desk, context: Context, question: Callable[[], dict[str, 
         return _complete(await desk.ask(question))
     except NotFound as error:
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        raise MCPError(INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, results.told(error.detail)) from error
+        raise MCPError(INVALID_PARAMS if modern else RESOURCE_NOT_FOUND, desk.told(error.detail)) from error
     except InvalidParam as error:
-        raise MCPError(INVALID_PARAMS, results.told(error.detail)) from error
+        raise MCPError(INVALID_PARAMS, desk.told(error.detail)) from error
     except BaseException as error:
         if isinstance(error, ScaffaleError) and not isinstance(error, IndexUnusable):
-            raise MCPError(INTERNAL_ERROR, f"{error.code}: {results.told(error.detail)}") from error
+            raise MCPError(INTERNAL_ERROR, f"{error.code}: {desk.told(error.detail)}") from error
         if not is_defect(error):
             raise
         logging.getLogger("scaffale.server").exception("%s failed", context.method)

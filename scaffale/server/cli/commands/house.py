@@ -18,12 +18,29 @@ if TYPE_CHECKING:
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tools", default="default", choices=("default", "all", "memory", "docs", "ledger"))
     parser.add_argument("--project", help="the folder or id of the project whose memory is listed as resources")
+    parser.add_argument("--http", action="store_true", help="serve a team over HTTP instead of one client on stdin")
+    parser.add_argument("--host", default="127.0.0.1", help="with --http: where to listen (default: this machine alone)")
+    parser.add_argument("--port", type=shared.at_least(0), default=7341, help="with --http (default: 7341); 0 takes a free one")
+    parser.add_argument(
+        "--name", action="append", default=[], metavar="HOST", help="with --http: a name that clients call the server by"
+    )
+    parser.add_argument(
+        "--origin", action="append", default=[], metavar="URL", help="with --http: a web page that may call the server"
+    )
 
 
 def serve(arguments: Arguments, output: Output) -> int:
-    from scaffale.server.mcp import serve
+    settings = shared.settings()
+    if not arguments.http:
+        from scaffale.server.mcp import serve
 
-    return serve(shared.settings(), tools=arguments.tools, project=arguments.project)
+        return serve(settings, tools=arguments.tools, project=arguments.project)
+    from scaffale.server.mcp import serve_http
+
+    return serve_http(
+        settings, tools=arguments.tools, project=arguments.project, host=arguments.host, port=arguments.port,
+        names=arguments.name, origins=arguments.origin, on_ready=lambda address: output.now(f"Scaffale serves {address}"),
+    )  # fmt: skip
 
 
 def doctor(arguments: Arguments, output: Output) -> int:
