@@ -47,6 +47,9 @@ TAIL = "property/test_tail.py::"
 ORDER = "property/test_total_order.py::"
 ANSWER = "unit/server/hooks/test_answer.py::"
 CALLS = "unit/server/hooks/test_calls.py::"
+HTTP = "unit/server/test_mcp_http.py::"
+HTTP_PROCESS = "integration/test_http_process.py::"
+TOKENS_KEPT = "unit/memory/test_access.py::"
 PAGES = "unit/server/web/test_pages.py::"
 MARKUP = "unit/server/web/test_markdown.py::"
 INSTALL = "unit/server/install/test_install.py::"
@@ -1659,7 +1662,51 @@ FACES = (
         RESULTS + "test_characters_that_nobody_sees_are_shown_as_escapes",
         RESULTS + "test_joiners_are_shown_where_they_hide_something_and_left_where_scripts_need_them",
     ),
-    promise("6-http", "Streamable HTTP for a team, with tokens and origin checks.", later="streamable HTTP"),
+    promise(
+        "6-http",
+        "Streamable HTTP serves a team in both protocol eras, fifty clients at once.",
+        HTTP + "test_both_eras_are_served",
+        HTTP + "test_the_handshake_era_needs_no_session",
+        HTTP_PROCESS + "test_fifty_clients_read_and_write_at_once_without_an_error",
+        HTTP_PROCESS + "test_a_connection_that_is_lost_during_a_write_leaves_the_entry_whole_or_not_there",
+        HTTP_PROCESS + "test_what_has_begun_is_answered_before_the_end",
+        HTTP_PROCESS + "test_a_port_in_use_is_said",
+    ),
+    promise(
+        "6-http-door",
+        "Who has no valid token, calls by another name or from another site's page is not let in; beyond loopback nothing"
+        " is served without a token.",
+        HTTP + "test_without_a_valid_token_nothing_is_answered",
+        HTTP + "test_a_revoked_token_opens_nothing_from_then_on",
+        HTTP + "test_other_names_and_pages_of_other_sites_are_refused",
+        HTTP_PROCESS + "test_beyond_loopback_nothing_is_served_without_a_token",
+    ),
+    promise(
+        "6-http-scopes",
+        "A token may be bounded to projects, to reading, to a time; tools, resources and prompts keep to it.",
+        HTTP + "test_a_token_sees_its_projects_alone",
+        HTTP + "test_entries_of_other_projects_are_not_there",
+        HTTP + "test_resources_and_prompts_keep_to_the_token_too",
+        HTTP + "test_a_token_that_may_only_read_writes_nothing",
+        HTTP + "test_the_audit_names_the_token",
+        TOKENS_KEPT + "test_a_token_ends_with_its_days",
+        TOKENS_KEPT + "test_no_file_of_the_store_holds_a_token",
+        TOKENS_KEPT + "test_another_process_sees_a_revocation_at_once",
+    ),
+    promise(
+        "6-http-limits",
+        "Requests over a limit are refused; health and metrics can be watched and name nobody.",
+        HTTP + "test_a_body_that_is_too_large_is_refused",
+        HTTP + "test_writes_are_paced",
+        HTTP + "test_health_needs_no_token_and_tells_nothing_more",
+        HTTP + "test_metrics_count_calls_and_name_nobody",
+    ),
+    promise(
+        "9-http-paths",
+        "Over HTTP paths are taken only inside configured roots, and told relative.",
+        HTTP + "test_without_roots_every_path_is_refused",
+        HTTP + "test_inside_the_roots_a_folder_is_scanned_and_paths_are_told_relative",
+    ),
     promise(
         "6-web",
         "The web page searches, shows documents, memory, what waits for review, and health, and changes what a person decides.",

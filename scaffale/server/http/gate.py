@@ -15,26 +15,30 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ANY = ("0.0.0.0", "::")  # noqa: S104  (told apart here, bound to only on request)
 READING = ("GET", "HEAD", "OPTIONS")
 
 
 class Names(NamedTuple):
-    """The names that a request may call us by, in lower case, with any port, and other origins that may call."""
+    """The names that a request may call us by, in lower case, with any port, and other origins that may call. With
+    `numbers` any IP address is one: a page can make a name of its own lead here, but no number."""
 
     hosts: frozenset[str]
     origins: frozenset[str] = frozenset()
+    numbers: bool = False
 
     @classmethod
     def of(cls, host: str, more: Iterable[str] = (), origins: Iterable[str] = ()) -> Names:
         """Those of a server that listens at `host`, which is also known as `more`."""
-        own = LOOPBACK if host in LOOPBACK else (host,)
-        return cls(frozenset(name.lower().strip("[]") for name in (*own, *more)), frozenset(origins))
+        own = LOOPBACK if host in LOOPBACK or host in ANY else (host,)
+        return cls(frozenset(name.lower().strip("[]") for name in (*own, *more)), frozenset(origins), host in ANY)
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         """The status and the reason with which a request is refused, or `None`."""
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if name_of(host) not in self.hosts:
+        name = name_of(host)
+        if name not in self.hosts and not (self.numbers and _is_number(name)):
             return 421, "this server does not go by that name; call it by the address that it printed"
         origin = headers.get(b"origin")
         if origin is None:
@@ -52,6 +56,16 @@ def name_of(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.rpartition(":")[0] if ":" in host else host
+
+
+def _is_number(name: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 class Gate:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
 import socket as sockets
 from typing import TYPE_CHECKING
 
 from scaffale.errors import Conflict, InvalidParam
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from starlette.types import ASGIApp
 
@@ -76,11 +77,20 @@ def run(app: ASGIApp, socket: sockets.socket, on_ready: Callable[[], None], *, m
     )
 
     class Server(uvicorn.Server):
+        """One that says when it is ready."""
+
         async def startup(self, sockets: list[sockets.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
                 on_ready()
 
-    server = Server(config)
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises the signal again once it is done
-        server.run(sockets=[socket])
+        @contextlib.contextmanager
+        def capture_signals(self) -> Iterator[None]:  # uvicorn's own raises the signal again once all is done
+            kept = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+            try:
+                yield
+            finally:
+                for each, handler in kept.items():
+                    signal.signal(each, handler)
+
+    Server(config).run(sockets=[socket])

@@ -17,6 +17,7 @@ import anyio.to_thread
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
@@ -161,6 +162,8 @@ class Counted:
         self._metrics.open_requests += 1
         try:
             await self._app(scope, in_time, counted)
+        except ClientDisconnect:
+            pass  # whoever asked has left before the question was out
         except TimeoutError:
             if begun:
                 raise

@@ -155,7 +155,9 @@ COMMANDS = {
     "skill": Command("print the Agent Skill", "scaffale skill", "clients:skill"),
     "serve": Command("serve agents over MCP: on stdin and stdout, or to a team", "scaffale serve --tools all", "house:serve"),
     "ui": Command("search, read, map and review in a browser", "scaffale ui", "web:ui"),
-    "token create": Command("let somebody ask a server over HTTP", "scaffale token create ada --read-only --days 90", "tokens:create"),
+    "token create": Command(
+        "let somebody ask a server over HTTP", "scaffale token create ada --read-only --days 90", "tokens:create"
+    ),
     "token list": Command("who may", "scaffale token list", "tokens:list_"),
     "token revoke": Command("and who may not any more", "scaffale token revoke ada", "tokens:revoke"),
     "shelf list": Command("the shelves", "scaffale shelf list", "docs:shelf_list"),
