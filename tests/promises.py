@@ -1674,8 +1674,7 @@ FACES = (
     ),
     promise(
         "6-http-door",
-        "Who has no valid token, calls by another name or from another site's page is not let in; beyond loopback nothing"
-        " is served without a token.",
+        "Only a valid token opens, from no other site's page; beyond loopback nothing is served without one.",
         HTTP + "test_without_a_valid_token_nothing_is_answered",
         HTTP + "test_a_revoked_token_opens_nothing_from_then_on",
         HTTP + "test_other_names_and_pages_of_other_sites_are_refused",
@@ -1689,7 +1688,13 @@ FACES = (
         HTTP + "test_resources_and_prompts_keep_to_the_token_too",
         HTTP + "test_a_token_that_may_only_read_writes_nothing",
         HTTP + "test_the_audit_names_the_token",
+        TOKENS_KEPT + "test_a_token_is_recognised_until_it_is_revoked",
         TOKENS_KEPT + "test_a_token_ends_with_its_days",
+        TOKENS_KEPT + "test_what_is_no_token_opens_nothing",
+        TOKENS_KEPT + "test_looking_for_tokens_creates_nothing",
+        TOKENS_KEPT + "test_names_are_taken_once_and_free_again_after_a_revocation",
+        TOKENS_KEPT + "test_what_a_token_cannot_be_is_refused",
+        TOKENS_KEPT + "test_making_and_revoking_are_audited_without_the_token",
         TOKENS_KEPT + "test_no_file_of_the_store_holds_a_token",
         TOKENS_KEPT + "test_another_process_sees_a_revocation_at_once",
     ),
@@ -1709,7 +1714,7 @@ FACES = (
     ),
     promise(
         "6-web",
-        "The web page searches, shows documents, memory, what waits for review, and health, and changes what a person decides.",
+        "The web page searches, shows documents, memory, review and health, and does what a person decides.",
         PAGES + "test_a_search_shows_documents_and_memory_with_their_matches_marked",
         PAGES + "test_a_document_is_shown_with_outline_and_links",
         PAGES + "test_the_picture_has_every_shelf_document_and_link",

@@ -105,9 +105,10 @@ def test_fifty_clients_read_and_write_at_once_without_an_error(served, hall):
     async def one(number):
         async with httpx2.AsyncClient(timeout=120) as client:
             for turn in range(each):
-                answer = await call(client, served.address, written(number, f"client {number} in turn {turn} learnt word{number}x{turn}"))
+                word = f"word{number}x{turn}"
+                answer = await call(client, served.address, written(number, f"client {number} learnt {word}"))
                 assert answer["ok"], answer
-                found = await call(client, served.address, said("memory_search", project_id="p", query=f"word{number}x{turn}"))
+                found = await call(client, served.address, said("memory_search", project_id="p", query=word))
                 assert [hit["id"] for hit in found["results"]] == [answer["entry_id"]], "its own write is found at once"
 
     async def all_of_them():
@@ -134,9 +135,8 @@ def test_a_connection_that_is_lost_during_a_write_leaves_the_entry_whole_or_not_
                 peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")  # reset instead of a farewell
             elif number % 3 == 1:
                 time.sleep(0.01)
-    answer = httpx2.post(
-        served.address, json=written("last", "the server is well"), headers={**HEADERS, "Mcp-Name": "memory_add_entry"}, timeout=60
-    )
+    headers = {**HEADERS, "Mcp-Name": "memory_add_entry"}
+    answer = httpx2.post(served.address, json=written("last", "the server is well"), headers=headers, timeout=60)
     assert answer.json()["result"]["structuredContent"]["ok"]
     assert served.stop() == 0
     kept = hall.timeline(project_id="p", limit=200).entries

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from scaffale.errors import ScaffaleError
-from scaffale.memory.reviewing import PAGE
 from scaffale.server.render import visible
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def is_offered(session: ServerSession) -> bool:
 
 async def page(desk: Desk, params: CallToolRequestParams) -> Sequence[Waiting]:
     """What the page that was asked for shows, with its digests."""
+    from scaffale.memory.reviewing import PAGE
+
     given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
     offset = (int(given.pop("page", None) or 1) - 1) * PAGE
     found: dict[str, Any] = {}

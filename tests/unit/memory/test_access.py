@@ -34,7 +34,9 @@ def test_a_token_ends_with_its_days(memory, monkeypatch):
     assert memory.recognise_token(secret) is None
 
 
-@pytest.mark.parametrize("text", ["", "x", "scaffale", "scaffale__", "scaffale_00000000_", "other_{id}_{secret}", "\ud800", "a" * 9_999])
+@pytest.mark.parametrize(
+    "text", ["", "x", "scaffale", "scaffale__", "scaffale_00000000_", "other_{id}_{secret}", "\ud800", "a" * 9_999]
+)
 def test_what_is_no_token_opens_nothing(memory, text):
     made = memory.create_token(name="ada", actor="me")
     _, id, secret = made.secret.split("_", 2)
@@ -70,9 +72,9 @@ def test_names_are_taken_once_and_free_again_after_a_revocation(memory):
 
 
 def test_what_a_token_cannot_be_is_refused(memory):
-    for wrong in ({"name": " "}, {"name": "a\nb"}, {"name": "a", "days": 0}, {"name": "a", "days": 10**6}, {"name": "a", "projects": [""]}):
+    for wrong in ({"name": " "}, {"name": "a\nb"}, {"days": 0}, {"days": 10**6}, {"projects": [""]}):
         with pytest.raises(InvalidParam):
-            memory.create_token(actor="me", **wrong)
+            memory.create_token(**{"name": "a", "actor": "me", **wrong})
     with pytest.raises(LimitExceeded):
         memory.create_token(name="a" * 81, actor="me")
 
@@ -81,6 +83,10 @@ def test_making_and_revoking_are_audited_without_the_token(memory):
     secret = memory.create_token(name="ada", actor="me").secret
     memory.revoke_token(name="ada", actor="you")
     with memory._open()[0].read() as connection:
-        rows = list(connection.execute("SELECT operation, actor, outcome, params_redacted_json, result_json FROM audit_log ORDER BY seq"))
+        rows = list(
+            connection.execute(
+                "SELECT operation, actor, outcome, params_redacted_json, result_json FROM audit_log ORDER BY seq"
+            )
+        )
     assert [row[:3] for row in rows] == [("token_create", "me", "ok"), ("token_revoke", "you", "ok")]
     assert secret.split("_", 2)[2] not in str(rows)

@@ -136,7 +136,7 @@ def test_the_version_is_told(run, word):
     [
         (("serch", "x"), "did you mean search?"),
         (("shelf", "lst"), "did you mean shelf list?"),
-        (("list",), "did you mean shelf list or tag list or link list?"),
+        (("list",), "did you mean token list or shelf list or tag list or link list?"),
         (("invalidate", "x"), "did you mean memory invalidate?"),
         (("xyzzy",), "`scaffale --help` lists them"),
         (("search", "--limt", "3", "x"), "did you mean --limit?"),

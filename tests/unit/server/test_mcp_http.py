@@ -37,7 +37,8 @@ class Team:
             said["Authorization"] = f"Bearer {token}"
         if modern:
             said |= {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method}
-            said |= {"Mcp-Name": params[key] for key in ("name", "uri") if key in params}
+            if "name" in params:
+                said["Mcp-Name"] = params["name"]
             params = {**params, "_meta": NEW_ERA}
         return self.client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, headers=said)
 
@@ -226,7 +227,8 @@ def test_resources_and_prompts_keep_to_the_token_too(serving):
     assert not any(each.startswith("memory://") for each in listed[1])
     assert "messages" in team.ask("prompts/get", {"name": "memory_project_brief"}, all_)["result"]
     assert "error" in team.ask("prompts/get", {"name": "memory_project_brief"}, one)
-    about = {"ref": {"type": "ref/resource", "uri": "memory://project/{project_id}"}, "argument": {"name": "project_id", "value": ""}}
+    reference = {"type": "ref/resource", "uri": "memory://project/{project_id}"}
+    about = {"ref": reference, "argument": {"name": "project_id", "value": ""}}
     assert team.ask("completion/complete", about, all_)["result"]["completion"]["values"] == ["r"]
     assert team.ask("completion/complete", about, one)["result"]["completion"]["values"] == []
 
@@ -317,7 +319,10 @@ def test_inside_the_roots_a_folder_is_scanned_and_paths_are_told_relative(servin
 
 @pytest.mark.parametrize(
     ("path", "told"),
-    [("/a/b/c.md", "c.md"), ("/a/b/d/c.md", "d/c.md"), ("/x/c.md", "c.md"), ("c.md", "c.md"), ("/a/b", "b"), ("/a/bc/d.md", "bc/d.md")],
+    [
+        ("/a/b/c.md", "c.md"), ("/a/b/d/c.md", "d/c.md"), ("/x/c.md", "c.md"), ("c.md", "c.md"), ("/a/b", "b"),
+        ("/a/bc/d.md", "bc/d.md"),
+    ],
 )
 def test_a_path_is_told_below_its_longest_root(path, told):
     assert relative(path, ("/a/b", "/a")) == told
