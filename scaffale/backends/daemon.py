@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
+import threading
 import time
 from array import array
 from contextlib import suppress
@@ -108,15 +109,22 @@ def start(folder: str, idle: float = IDLE_SECONDS) -> None:
     import subprocess
 
     with suppress(OSError):  # no memory for it, say: the next question says that there is none
-        subprocess.Popen(  # noqa: S603  (our own interpreter and module)
+        started = subprocess.Popen(  # noqa: S603  (our own interpreter and module)
             [sys.executable, "-m", "scaffale.server.embedder", folder, "--idle", str(idle)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             close_fds=True,
-            cwd=os.path.dirname(folder),
+            cwd=_existing(folder),
         )
+        threading.Thread(target=started.wait, daemon=True).start()  # whoever dies is taken leave of
+
+
+def _existing(folder: str) -> str:
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def ask(folder: str, request: dict[str, Any], patience: float) -> tuple[dict[str, Any], bytes]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.backends.codes import NoVector, checked, encode
@@ -101,7 +102,7 @@ def embed(
                 head = journal.head(connection, database.uuid)
             if not owners:
                 break
-            count, refused = _make(claim, row, todos, embedder)
+            count, refused = _make(claim, row, todos, embedder, partial(_tell, progress, made, total))
             problems = {
                 todo.owner: refused[piece[2]] for todo in todos for piece in todo.pieces if piece[2] in refused
             }
@@ -110,8 +111,7 @@ def embed(
                 vectors.settle(connection, row.id, [todo for todo in todos if todo.owner not in later], problems)
             after = owners[-1]
             made = Made(made.owners + len(owners), made.texts + count, made.problems + len(problems))
-            if progress:
-                progress(min(made.owners, total), total, "")
+            _tell(progress, made, total, 0)
         with database.write(durable=False) as connection:
             row = _row(connection, identity)
             if not row.ready and row.walked is None and not vectors.jobs(connection, row.id, 1):
@@ -147,8 +147,13 @@ class _Claim:
             vectors.let_go(connection, self.space, self._who)
 
 
+def _tell(progress: Progress | None, made: Made, total: int, texts: int) -> None:
+    if progress:
+        progress(min(made.owners, total), total, f"{made.texts + texts} texts")
+
+
 def _make(
-    claim: _Claim, row: SpaceRow, todos: Sequence[Todo], embedder: Embedder
+    claim: _Claim, row: SpaceRow, todos: Sequence[Todo], embedder: Embedder, tell: Callable[[int], None]
 ) -> tuple[int, dict[bytes, str]]:
     """Embed what has no vector yet. Returns how many texts the model was asked for, and why it had no vector for some."""
     texts = {piece[2]: piece[3] for todo in todos for piece in todo.pieces}
@@ -165,6 +170,7 @@ def _make(
             except NoVector as error:
                 refused[digest] = str(error)
         claim.kept(made)
+        tell(at + len(digests))
     return len(missing), refused
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int, str], None]
 
 HASHING = "hashing"
+MOST_DIMENSIONS = 8_192
 
 
 class Wish(NamedTuple):
@@ -114,7 +115,7 @@ def space_of(wish: Wish, load: Callable[[Space], Embedder] = backends.embedder) 
         embedder=kind,
         model=os.path.basename(wish.model.rstrip("/\\")) if os.path.isdir(wish.model) else wish.model,
         revision=models.digest(path),
-        dimensions=wish.dimensions or 1,
+        dimensions=wish.dimensions or MOST_DIMENSIONS,
         query_prompt=wish.query_prompt if wish.query_prompt is not None else said[0],
         document_prompt=wish.document_prompt if wish.document_prompt is not None else said[1],
         pooling=models.pooling(path),
@@ -122,12 +123,10 @@ def space_of(wish: Wish, load: Callable[[Space], Embedder] = backends.embedder) 
         languages=wish.languages if wish.languages is not None else known.languages if known else (),
         path=path,
     )
-    if not wish.dimensions:
-        space = space._replace(dimensions=_dimensions(load(space)))
     found = _dimensions(load(space))
-    if found != space.dimensions:
-        raise EmbedderUnavailable(f"{wish.model} gives {found} dimensions, not {space.dimensions}")
-    return space
+    if wish.dimensions not in (None, found):
+        raise EmbedderUnavailable(f"{wish.model} gives {found} dimensions, not {wish.dimensions}")
+    return space._replace(dimensions=found)
 
 
 def _dimensions(embedder: Embedder) -> int:
