@@ -62,7 +62,7 @@ class Hall:
         from scaffale.meaning import managing
 
         database, _ = self._open()
-        managing.enable(self._source(database), space, backend, fusion)
+        managing.enable(self._settings, self._source(database), space, backend, fusion)
         self.close()  # the next use opens with vectors
         return self.vector_status()
 

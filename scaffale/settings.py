@@ -35,7 +35,7 @@ class Settings(NamedTuple):
     `allowed_secrets` holds kinds of secrets (`scaffale.secrets`) that may be stored as they are.
     Empty `memory_allowed_roots`: the project folder of a call is its root. Empty `docs_allowed_roots`: a server on
     stdio scans what its user may read, one on HTTP nothing.
-    `vector_folder` is where the process with the model listens; `vector_deadline_ms` how long a question waits for its vector.
+    `milvus_uri` and `milvus_token` name a team's Milvus; without them it runs embedded. `vector_folder` is where the process with the model listens; `vector_deadline_ms` how long a question waits for its vector.
     """
 
     memory_db_path: str
@@ -67,6 +67,8 @@ class Settings(NamedTuple):
     docs_vector_backend: str = "none"
     vector_folder: str = ""
     vector_deadline_ms: int = 150
+    milvus_uri: str = ""
+    milvus_token: str = ""
     debug: bool = False
     config: str | None = None
     sources: Mapping[str, str] = {}
@@ -285,6 +287,8 @@ KEYS: Mapping[str, _Key] = {
     "DOCS_VECTOR_BACKEND": _Key("docs_vector_backend", _name),
     "MEMORY_VECTOR_FOLDER": _Key("vector_folder", _path),
     "MEMORY_VECTOR_DEADLINE_MS": _Key("vector_deadline_ms", _number(0)),
+    "MEMORY_MILVUS_URI": _Key("milvus_uri", _text),
+    "MEMORY_MILVUS_TOKEN": _Key("milvus_token", _text),
     "MEMORY_DEBUG": _Key("debug", _switch),
     "MEMORY_CONFIG": _Key("config", _path),
 }

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scaffale.backends.spaces import Space
 
 LEXICAL = ("tantivy", "fts5", "like")
-VECTOR = ("numpy", "sqlite-vec", "exact")
+VECTOR = ("numpy", "sqlite-vec", "exact", "milvus")
 
 
 class Engine(NamedTuple):
@@ -50,37 +50,59 @@ def _load(name: str) -> Engine | None:
     return Engine(name, like.IDENTITY, like.LikeIndex)
 
 
+class Remote(NamedTuple):
+    """Where an engine on another machine is, and the token that it wants, if any. Without an address it runs embedded."""
+
+    address: str = ""
+    token: str = ""
+
+
 class VectorEngine(NamedTuple):
-    """A vector engine that can serve here. `open` takes the folder of an index and the dimensions of its vectors."""
+    """A vector engine that can serve here. `open` takes the folder of an index and the dimensions of its vectors;
+    `discard` deletes the index of a folder for good."""
 
     name: str
     identity: str
     open: Callable[[str, int], VectorIndex]
+    discard: Callable[[str], None]
 
 
 class NoEngine(Exception):
     """The vector engine that was asked for cannot serve here, and why."""
 
 
-def vector(name: str) -> VectorEngine:
+def vector(name: str, remote: Remote = Remote()) -> VectorEngine:
     """The vector engine of this name. Raises `NoEngine`, which says what to install."""
+    from scaffale.backends.vector_file import discard
+
     if name == "numpy":
         try:
             from scaffale.backends import numpy_bits
         except ImportError as error:
             raise NoEngine(f"numpy cannot be imported ({error}); pip install 'scaffale[vectors]' brings it") from error
-        return VectorEngine(name, numpy_bits.IDENTITY, numpy_bits.NumpyBits)
+        return VectorEngine(name, numpy_bits.IDENTITY, numpy_bits.NumpyBits, discard)
     if name == "sqlite-vec":
         from scaffale.backends import sqlite_vec
 
         reason = sqlite_vec.available()
         if reason:
             raise NoEngine(reason)
-        return VectorEngine(name, sqlite_vec.IDENTITY, sqlite_vec.SqliteVec)
+        return VectorEngine(name, sqlite_vec.IDENTITY, sqlite_vec.SqliteVec, discard)
     if name == "exact":
         from scaffale.backends import exact
 
-        return VectorEngine(name, exact.IDENTITY, exact.Exact)
+        return VectorEngine(name, exact.IDENTITY, exact.Exact, discard)
+    if name == "milvus":
+        from functools import partial
+
+        from scaffale.backends import milvus
+
+        reason = milvus.available(remote.address)
+        if reason:
+            raise NoEngine(reason)
+        return VectorEngine(
+            name, milvus.IDENTITY, partial(milvus.Milvus, *remote), partial(milvus.discard, *remote)
+        )
     raise NoEngine(f"there is no vector backend {name}; choose one of {', '.join(VECTOR)}")
 
 

@@ -61,7 +61,7 @@ class Daemon:
                 reason = "the process with the model is being started"
             except Warming as error:
                 reason = error.reason
-            if time.monotonic() + ASK_AGAIN > until:
+            if time.monotonic() + self._deadline / 3 > until:  # in time to say that it is, and not only late
                 raise Warming(reason)
             time.sleep(ASK_AGAIN)
 

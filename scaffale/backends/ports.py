@@ -90,6 +90,10 @@ class IndexWriter(Protocol):
     ) -> None: ...
 
 
+class EngineAway(Exception):
+    """An engine on another machine cannot be reached, or does not answer in time. Nothing is wrong with its index."""
+
+
 # --- vectors -------------------------------------------------------------------------------------------------------
 
 

@@ -146,6 +146,13 @@ class VectorFile:
                     connection.execute(statement)
 
 
+def discard(folder: str) -> None:
+    """Delete the index of a folder. Processes that have it open notice, and open anew."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def best_of_each(found: Iterable[Hit]) -> list[Hit]:
     """Each passage once, with its best piece; best first, in total order."""
     best: dict[int, Hit] = {}

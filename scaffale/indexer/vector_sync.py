@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from scaffale.backends.ports import WriterBusy
+from scaffale.backends.ports import EngineAway, WriterBusy
 from scaffale.errors import IndexUnusable, ScaffaleError
 from scaffale.indexer import embedding, journal, vectors
 from scaffale.model import Watermark
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 256  # owners that a search takes in; more are left to whoever works in the background
 BATCH = 256
+REST_SECONDS = 5.0  # after an engine on another machine did not answer
 
 
 class Near(NamedTuple):
@@ -60,6 +62,8 @@ class VectorProjection:
         self._folder = ""
         self._inode = 0
         self._space = ""
+        self._trouble = ""  # why an engine elsewhere is not asked before `_rests_until`
+        self._rests_until = 0.0
         self._counted: tuple[object, Coverage] | None = None
 
     @property
@@ -72,11 +76,17 @@ class VectorProjection:
     def search(self, identity: str, vector: Vector, filter: Filter, k: int, exclude: Collection[int] = ()) -> Near:
         """The best `k` passages by the vector, which is of the space `identity`. Raises `IndexUnusable` when no index can
         be had now."""
+        if time.monotonic() < self._rests_until:
+            raise IndexUnusable(self._trouble)
         for attempt in (1, 2):
             try:
                 with self._guard:
                     handle, stale, coverage = self._level(identity, AT_ONCE)
                 return Near(handle.search(vector, filter, k, stale.union(exclude)), coverage)
+            except EngineAway as error:
+                self._trouble = str(error)
+                self._rests_until = time.monotonic() + REST_SECONDS
+                raise IndexUnusable(self._trouble) from error
             except (IndexUnusable, OSError) as error:
                 if attempt == 2:
                     raise IndexUnusable(str(error)) from error
@@ -88,7 +98,7 @@ class VectorProjection:
         handle = self._handle
         try:
             return handle.fetch(passages) if handle else {}
-        except IndexUnusable:
+        except (IndexUnusable, EngineAway):
             return {}
 
     def catch_up(self, progress: Progress | None = None) -> bool:
@@ -194,7 +204,8 @@ class VectorProjection:
     def _open(self, row: SpaceRow) -> VectorIndex:
         """The index of the space. One whose file was taken away is opened anew."""
         folder = os.path.join(
-            f"{self._database.path}.index", f"vectors-{self.engine.identity}-{row.space.identity}-{row.id}"
+            f"{self._database.path}.index",
+            f"vectors-{self.engine.identity}-{row.space.identity}-{self._database.uuid[:12]}-{row.id}",
         )
         if self._handle and (folder != self._folder or _inode(folder) != self._inode):
             self._handle.close()
@@ -210,9 +221,7 @@ class VectorProjection:
             folder = self._folder
             self.close()
             if folder and not self._database.read_only:
-                import shutil
-
-                shutil.rmtree(folder, ignore_errors=True)
+                self.engine.discard(folder)
 
 
 def _inode(folder: str) -> int:

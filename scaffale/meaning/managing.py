@@ -86,7 +86,7 @@ def meaning(settings: Settings, domain: str, source: Source, *, background: bool
     if chosen is None:
         return None
     try:
-        engine = backends.vector(chosen.backend)
+        engine = engine_of(settings, chosen.backend)
     except backends.NoEngine:
         return None  # `status` says why
     deadline = settings.vector_deadline_ms / 1000
@@ -97,6 +97,11 @@ def meaning(settings: Settings, domain: str, source: Source, *, background: bool
         deadline=deadline,
         background=background,
     )
+
+
+def engine_of(settings: Settings, name: str) -> backends.VectorEngine:
+    """The vector engine of this name, where the settings have it. Raises `backends.NoEngine`."""
+    return backends.vector(name, backends.Remote(settings.milvus_uri, settings.milvus_token))
 
 
 def space_of(wish: Wish, load: Callable[[Space], Embedder] = backends.embedder) -> Space:
@@ -133,12 +138,12 @@ def _dimensions(embedder: Embedder) -> int:
     return len(embedder.embed_documents(["one two three"])[0])
 
 
-def enable(source: Source, space: Space, backend: str, fusion: str) -> list[str]:
+def enable(settings: Settings, source: Source, space: Space, backend: str, fusion: str) -> list[str]:
     """Turn vectors on with this space; the one before it answers until this one is built. Returns warnings."""
     if fusion not in fusions.METHODS:
         raise InvalidParam(f"fusion: must be one of {', '.join(fusions.METHODS)}")
     try:
-        backends.vector(backend)
+        engine_of(settings, backend)
     except backends.NoEngine as error:
         raise Conflict(str(error)) from error
     with source.database.write() as connection:
@@ -182,7 +187,7 @@ def build(
     made = embedding.embed(source, chosen.identity, embedder, again=again, progress=progress)
     warnings = ["another process is making these vectors just now"] if made.busy else []
     try:
-        projection = VectorProjection(source, backends.vector(chosen.backend), chosen.identity)
+        projection = VectorProjection(source, engine_of(settings, chosen.backend), chosen.identity)
         try:
             projection.catch_up()
         finally:
@@ -204,7 +209,7 @@ def status(settings: Settings, domain: str, source: Source) -> VectorStatus:
     if chosen is None:
         return VectorStatus(domain, "off", total=total, warnings=tuple(warnings))
     try:
-        backends.vector(chosen.backend)
+        engine_of(settings, chosen.backend)
     except backends.NoEngine as error:
         warnings.append(f"words answer alone: {error}")
     with source.database.read() as connection:

@@ -31,7 +31,7 @@ def domain_arguments(parser: argparse.ArgumentParser) -> None:
 
 def enable_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="a folder, a name of huggingface.co, or `hashing` (no model, for a try)")
-    parser.add_argument("--backend", default="numpy", choices=("numpy", "sqlite-vec", "exact"), help="default: numpy")
+    parser.add_argument("--backend", default="numpy", choices=("numpy", "sqlite-vec", "exact", "milvus"), help="default: numpy")
     parser.add_argument("--fusion", default="rrf", choices=("rrf", "convex"), help="how both lists become one (default: rrf)")
     parser.add_argument("--download", action="store_true", help="fetch the model if it is not on this machine")
     parser.add_argument("--embedder", choices=("sentence-transformers", "onnx", "static", "hashing"))
