@@ -35,7 +35,8 @@ class Settings(NamedTuple):
     `allowed_secrets` holds kinds of secrets (`scaffale.secrets`) that may be stored as they are.
     Empty `memory_allowed_roots`: the project folder of a call is its root. Empty `docs_allowed_roots`: a server on
     stdio scans what its user may read, one on HTTP nothing.
-    `milvus_uri` and `milvus_token` name a team's Milvus; without them it runs embedded. `vector_folder` is where the process with the model listens; `vector_deadline_ms` how long a question waits for its vector.
+    `milvus_uri` and `milvus_token` name a team's Milvus; without them it runs embedded. `vector_folder` is where the process
+    with the model listens; `vector_deadline_ms` how long a question waits for its vector.
     """
 
     memory_db_path: str

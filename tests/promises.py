@@ -36,6 +36,10 @@ WORD = "architecture/test_written_word.py::"
 CONTRACT = "contract/test_lexical_index.py::"
 VECTOR_INDEX = "contract/test_vector_index.py::"
 MEANING = "unit/meaning/test_vectors.py::"
+VECTORS_OFF = "integration/test_vectors_off.py::"
+EMBEDDER = "integration/test_embedder.py::"
+MODELS = "models/test_real_models.py::"
+MILVUS = "unit/backends/test_milvus.py::"
 BAD = "integration/test_bad_stores.py::"
 KILL = "integration/test_kill.py::"
 IN_MEMORY = "integration/test_mcp_in_memory.py::"
@@ -2048,6 +2052,7 @@ VECTORS = (
         VECTOR_INDEX + "test_owners_can_be_left_out",
         VECTOR_INDEX + "test_a_passage_counts_as_its_best_piece",
         VECTOR_INDEX + "test_what_replaces_an_owner_replaces_all_of_it",
+        VECTOR_INDEX + "test_a_batch_that_breaks_off_leaves_the_former_watermark",
         VECTOR_INDEX + "test_a_batch_and_its_watermark_are_one",
         VECTOR_INDEX + "test_a_handle_sees_what_another_process_commits",
         VECTOR_INDEX + "test_ties_are_told_apart_by_importance_and_number",
@@ -2056,6 +2061,7 @@ VECTORS = (
         VECTOR_INDEX + "test_a_file_that_is_none_is_not_trusted",
         VECTOR_INDEX + "test_a_vector_of_another_length_is_no_answer",
         VECTOR_INDEX + "test_files_are_for_their_owner_alone",
+        VECTOR_INDEX + "test_what_is_discarded_is_gone",
     ),
     promise(
         "7-optional",
@@ -2063,6 +2069,52 @@ VECTORS = (
         MEANING + "test_off_until_somebody_turns_them_on",
         MEANING + "test_turned_off_and_dropped",
         MEANING + "test_the_environment_has_the_last_word",
+    ),
+    promise(
+        "7-extras",
+        "With the extras installed and vectors off none of them is imported.",
+        VECTORS_OFF + "test_nothing_of_vectors_is_imported_while_they_are_off",
+    ),
+    promise(
+        "7-daemon",
+        "One process for each user has the models; dead, foreign, silent or changed, it is never an error.",
+        EMBEDDER + "test_the_first_question_starts_it_and_later_ones_are_answered",
+        EMBEDDER + "test_documents_alone_start_nothing",
+        EMBEDDER + "test_it_is_for_its_user_alone",
+        EMBEDDER + "test_there_is_one_however_many_are_started",
+        EMBEDDER + "test_one_that_was_killed_is_followed_by_another",
+        EMBEDDER + "test_it_goes_when_nobody_asks",
+        EMBEDDER + "test_many_ask_at_once",
+        EMBEDDER + "test_a_model_that_is_missing_or_changed_says_so_and_is_tried_again",
+        EMBEDDER + "test_whatever_else_listens_there_is_no_embedder",
+        EMBEDDER + "test_one_that_says_nothing_is_not_waited_for",
+        EMBEDDER + "test_nonsense_ends_a_connection_and_nothing_else",
+        EMBEDDER + "test_a_name_that_is_too_long_for_a_socket_says_what_to_do",
+        MODELS + "test_no_process_of_an_agent_imports_torch",
+    ),
+    promise(
+        "7-models",
+        "Models of sentence-transformers, ONNX without torch and static ones serve behind one port, offline.",
+        MODELS + "test_meaning_finds_what_words_do_not",
+        MODELS + "test_both_embedders_make_nearly_the_same_vectors",
+        MODELS + "test_prompts_and_fewer_dimensions",
+        MODELS + "test_a_static_model_is_read_without_torch",
+        MODELS + "test_a_model_that_changed_on_disk_is_refused",
+        MODELS + "test_a_name_that_is_not_here_is_answered_at_once",
+        MODELS + "test_italian_by_a_multilingual_model",
+    ),
+    promise(
+        "7-milvus",
+        "A team's Milvus is one more engine: away, it is waited for; what is another's is left alone.",
+        MILVUS + "test_a_collection_of_another_program_is_refused_and_left_alone",
+        MILVUS + "test_an_address_where_nobody_answers_is_away",
+        MILVUS + "test_filters_are_quoted",
+        MEANING + "test_an_engine_elsewhere_that_is_down_is_not_asked_at_every_search",
+    ),
+    promise(
+        "7-similar",
+        "Similar entries are found by meaning, too, where vectors are on.",
+        MEANING + "test_similar_entries_are_found_by_meaning_too",
     ),
     promise(
         "7-hash",
@@ -2081,6 +2133,8 @@ VECTORS = (
         "7-projection",
         "A vector index is a projection: lost or damaged it comes back from the store.",
         MEANING + "test_an_index_that_is_damaged_or_lost_comes_back",
+        MEANING + "test_the_journal_may_have_been_pruned",
+        MEANING + "test_a_store_that_was_rolled_back_is_noticed",
         MEANING + "test_what_is_gone_is_not_found_any_more",
     ),
     promise(

@@ -57,6 +57,9 @@ class Remote(NamedTuple):
     token: str = ""
 
 
+EMBEDDED = Remote()
+
+
 class VectorEngine(NamedTuple):
     """A vector engine that can serve here. `open` takes the folder of an index and the dimensions of its vectors;
     `discard` deletes the index of a folder for good."""
@@ -71,7 +74,7 @@ class NoEngine(Exception):
     """The vector engine that was asked for cannot serve here, and why."""
 
 
-def vector(name: str, remote: Remote = Remote()) -> VectorEngine:
+def vector(name: str, remote: Remote = EMBEDDED) -> VectorEngine:
     """The vector engine of this name. Raises `NoEngine`, which says what to install."""
     from scaffale.backends.vector_file import discard
 

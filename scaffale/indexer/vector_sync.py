@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from scaffale.backends.codes import decode
 from scaffale.backends.ports import EngineAway, WriterBusy
 from scaffale.errors import IndexUnusable, ScaffaleError
 from scaffale.indexer import embedding, journal, vectors
@@ -92,6 +93,16 @@ class VectorProjection:
                     raise IndexUnusable(str(error)) from error
                 self._remove()
         raise AssertionError
+
+    def own(self, identity: str, owner: int) -> list[Vector]:
+        """The vectors of an owner in this space, piece by piece; none while they are not made."""
+        with self._database.read() as connection:
+            row = vectors.find(connection, identity)
+            if row is None:
+                return []
+            passages = self.source.passages(connection, [owner])
+            ((_, rows),) = vectors.rows(connection, row.id, passages, [owner])
+        return [decode(stored) for _, pieces in rows for stored in pieces]
 
     def fetch(self, passages: Collection[int]) -> dict[int, list[bytes]]:
         """The stored vectors of passages, as the last search saw them; none without one."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     EmbedderOf = Callable[[Space], Embedder]
 
 USED, WARMING, TIMEOUT, UNAVAILABLE = "used", "warming", "timeout", "unavailable"
+OWN = 8  # pieces of an owner whose neighbours are looked for
 REMEMBERED = 64  # vectors of questions
 LOOK_SECONDS = 1.0  # how often the background looks for something to do
 REST_SECONDS = 30.0  # after an embedder was not to be had
@@ -78,6 +79,24 @@ class Meaning:
     def near(self, space: Space, vector: Vector, filter: Filter, k: int, exclude: Collection[int] = ()) -> Near:
         """The best `k` passages. Raises `IndexUnusable`."""
         return self.projection.search(space.identity, vector, filter, k, exclude)
+
+    def alike(self, text: str, owner: int | None, filter: Filter, k: int) -> dict[int, float]:
+        """Cosines of passages near an owner, by its own vectors, or near a text, when its vector comes in time. A text is
+        asked about only where the model has answered already: nothing is started, and no writer waits, for this."""
+        space = self.projection.space
+        if space is None:
+            return {}
+        vectors = self.projection.own(space.identity, owner) if owner is not None else []
+        if not vectors and space.identity in self._embedders:
+            vector, _ = self.begin(text).vector()
+            vectors = [vector] if vector is not None else []
+        found: dict[int, float] = {}
+        with suppress(IndexUnusable):
+            for vector in vectors[:OWN]:
+                exclude = () if owner is None else (owner,)
+                for hit in self.projection.search(space.identity, vector, filter, k, exclude).hits:
+                    found[hit.id] = max(hit.score, found.get(hit.id, -1.0))
+        return found
 
     def fetch(self, passages: Collection[int]) -> Mapping[int, list[bytes]]:
         """The stored vectors of passages."""
@@ -163,14 +182,3 @@ class Asked:
         except Exception as error:  # a thread has nobody else to tell
             self._error = EmbedderUnavailable(f"the embedder failed ({type(error).__name__})")
         self._done.set()
-
-
-def similar(meaning: Meaning, text: str, filter: Filter, k: int, exclude: Collection[int]) -> Near | None:
-    """What lies near a text, when its vector comes in time; `None` when it does not."""
-    asked = meaning.begin(text)
-    vector, _ = asked.vector()
-    if vector is None or asked.space is None:
-        return None
-    with suppress(IndexUnusable):
-        return meaning.near(asked.space, vector, filter, k, exclude)
-    return None

@@ -30,6 +30,7 @@ PLACE_BOOST = 1.0  # what an entry gains whose scope, or topic, is a word of the
 SNIPPET_CHARS = 120  # a page of ten stays below two thousand tokens
 SUGGESTED = 5  # entries at most, where nothing was found
 SIMILAR_AT = 0.6  # share of words in common from which two entries say nearly the same
+SAME_MEANING = 0.9  # cosine of vectors from which two entries say nearly the same, in whatever words
 SIMILAR_TERMS = 16
 SIMILAR_READ = 20  # of the best matches are compared word by word
 NOTHING_FOUND = "Nothing in memory matches. Check the documentation, the code or the tickets; nothing is invented here."
@@ -135,9 +136,9 @@ class Finding(Reading):
         project_path: str | None = None,
         project_id: str | None = None,
     ) -> SimilarEntries:
-        """Active entries that share words with an entry, or with a text, most alike first.
+        """Active entries that share words with an entry, or with a text, most alike first; with vectors, or meaning.
 
-        `similarity` is the share of their words that both have, 0 to 1.
+        `similarity` is the share of their words that both have, or the cosine of their vectors, whichever is greater.
         """
         from scaffale.answers.links import SimilarEntries
 
@@ -152,7 +153,7 @@ class Finding(Reading):
         limit = max(1, min(limit, (resolved.settings if resolved else self._settings).max_search_results))
         store = self._store()
         project = resolved.project.id if resolved else None
-        found = self._alike(store, project, text or "", rid, max(SIMILAR_READ, limit)) if store else []
+        found = self._alike(store, project, text or "", rid, max(SIMILAR_READ, limit), cosine=0.0) if store else []
         hits = []
         for share, row in found[:limit]:
             plain = _FoundEntry(masked(row), 0.0, None, Highlighter((), lambda _: []))
@@ -224,20 +225,19 @@ class Finding(Reading):
         with database.read() as connection:
             return entries.ids(connection, rids)
 
-    @staticmethod
     def _similar(
-        store: tuple[Database, Projection], project_id: str, content: str, rid: int
+        self, store: tuple[Database, Projection], project_id: str, content: str, rid: int
     ) -> tuple[SimilarEntry, ...]:
         """The active entries that say nearly the same, at most five."""
         similar = []
-        for share, row in Finding._alike(store, project_id, content, rid, SIMILAR_READ):
+        for share, row in self._alike(store, project_id, content, rid, SIMILAR_READ):
             if share >= SIMILAR_AT:
                 e = masked(row)
                 similar.append(SimilarEntry(e.id, e.scope, e.topic, e.title, round(share, 2)))
         return tuple(similar[:5])
 
-    @staticmethod
     def _alike(
+        self,
         store: tuple[Database, Projection],
         project_id: str | None,
         content: str,
@@ -245,8 +245,10 @@ class Finding(Reading):
         most: int,
         *,
         concepts: bool = False,
+        cosine: float = SAME_MEANING,
     ) -> list[tuple[float, Row]]:
-        """Active entries with words of the content, and the share of words in common; the most alike first."""
+        """Active entries with words of the content, and the share of words in common; the most alike first. With vectors
+        also those that say the same in other words: a `cosine` from there on counts as a share does."""
         database, projection = store
         mine = frozenset(words(content))
         telling = sorted(mine, key=lambda word: (-len(word), word))[:SIMILAR_TERMS]
@@ -254,12 +256,17 @@ class Finding(Reading):
         answer = projection.search(
             parse(" ".join(telling)), Filter(entries.facet_clauses(wanted)), most, exclude=() if rid is None else (rid,)
         )
+        near: dict[int, float] = {}
+        if self._meaning is not None:
+            found = self._meaning.alike(content, rid, Filter(entries.facet_clauses(wanted)), most)
+            near = {each: score for each, score in found.items() if score >= cosine}
         with database.read() as connection:
-            rows = entries.rows(connection, [hit.id for hit in answer.found.hits[:most]])
+            rows = entries.rows(connection, list(dict.fromkeys((*(hit.id for hit in answer.found.hits[:most]), *near))))
         shares = []
         for row in rows:
             theirs = frozenset(words(row.entry.content))
-            shares.append((len(mine & theirs) / max(1, len(mine | theirs)), row))
+            share = len(mine & theirs) / max(1, len(mine | theirs))
+            shares.append((max(share, near.get(row.rid, 0.0)), row))
         return sorted(shares, key=lambda each: (-each[0], each[1].entry.id))
 
     def _evidence(

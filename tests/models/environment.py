@@ -28,7 +28,8 @@ def main() -> int:
         if reason:
             print(f"models: not run, since {' '.join(packages)} cannot be installed here: {reason}")
             return 0
-    return subprocess.run([python, "-m", "pytest", "-m", "models", "tests/models"], cwd=CHECKOUT, check=False, env={**os.environ, "HF_HUB_OFFLINE": "1"}).returncode
+    tests = [python, "-m", "pytest", "-m", "models", "tests/models"]
+    return subprocess.run(tests, cwd=CHECKOUT, check=False, env={**os.environ, "HF_HUB_OFFLINE": "1"}).returncode
 
 
 def _install(python: str, packages: list[str]) -> str | None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -67,10 +68,8 @@ def home(tmp_path):
     """A home with a short path, for the socket; the process with the models is ended."""
     made = tempfile.mkdtemp(prefix="sc-")
     yield made
-    try:
+    with contextlib.suppress(EmbedderUnavailable, daemon._NotThere):
         os.kill(daemon.ask(os.path.join(made, "e"), {"ask": "status"}, 5)[0]["pid"], 9)
-    except (EmbedderUnavailable, daemon._NotThere):
-        pass
     shutil.rmtree(made, ignore_errors=True)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import shutil
 
 import pytest
 
@@ -286,7 +289,6 @@ def test_an_index_that_is_damaged_or_lost_comes_back(docs, counting, backend, tm
     built(docs, counting)
     first = docs.search(query="log folded in", retrieval="vector")
     (index,) = (tmp_path / "home" / ".mcp-servers" / "docs" / "docs.sqlite.index").glob("vectors-*")
-    import shutil
 
     shutil.rmtree(index)
     assert docs.search(query="log folded in", retrieval="vector").results == first.results
@@ -303,3 +305,100 @@ def test_an_answer_tells_the_state_to_programs(docs, counting):
     built(docs, counting)
     said = json.loads(json.dumps(structured(docs.search(query="log folded in"))))
     assert said["vector"]["coverage"] == 1.0
+
+
+def test_similar_entries_are_found_by_meaning_too(make_settings, counting):
+    """The embedder of this test knows no meaning, but parts of words: enough for entries that share no whole word."""
+    with Memory(make_settings()) as memory:
+        ids = [
+            memory.add_entry(actor="a", project_id="p", scope="s", topic=f"t{n}", content=text, source_type="decision").entry_id
+            for n, text in enumerate(("authentication tokens", "authenticating token", "cooking pasta"))
+        ]
+        assert {hit.similarity for hit in memory.find_similar(entry_id=ids[0], project_id="p").results} == {0.0}
+        memory.enable_vectors(space=HASHING)
+        built(memory, counting)
+        counting.texts.clear()
+        found = memory.find_similar(entry_id=ids[0], project_id="p")
+        assert found.results[0].id == ids[1]
+        assert found.results[0].similarity > 0.4
+        assert counting.texts == [], "its own vectors are asked, no model"
+
+
+def test_an_engine_elsewhere_that_is_down_is_not_asked_at_every_search(docs, counting, monkeypatch):
+    from scaffale.backends.ports import EngineAway
+    from scaffale.indexer import vector_sync
+
+    docs.enable_vectors(space=HASHING)
+    built(docs, counting)
+    docs.search(query="log folded in")
+    asked = []
+
+    def away(self, *arguments):
+        asked.append(arguments)
+        raise EngineAway("connection refused")
+
+    monkeypatch.setattr("scaffale.backends.numpy_bits.NumpyBits.search", away)
+    discarded = []
+    monkeypatch.setattr("scaffale.backends.vector_file.discard", discarded.append)
+    for _ in range(3):
+        answer = docs.search(query="log folded in")
+        assert answer.vector["state"] == "unavailable"
+        assert answer.results
+    assert len(asked) == 1
+    assert not discarded, "nothing is wrong with its index"
+    monkeypatch.undo()
+    docs._meaning.projection._rests_until = 0.0
+    assert docs.search(query="log folded in").vector["state"] == "used"
+    assert vector_sync.REST_SECONDS < 60
+
+
+def test_the_journal_may_have_been_pruned(docs, counting, tmp_path):
+    """Then all documents are looked through, and nothing is embedded again."""
+    docs.enable_vectors(space=HASHING)
+    built(docs, counting)
+    counting.texts.clear()
+    (tmp_path / "notes" / "lock.md").unlink()
+    docs.resync_all(remove_missing=True)
+    database, _ = docs._open()
+    with database.write() as connection:
+        connection.execute("DELETE FROM journal WHERE seq < (SELECT max(seq) FROM journal)")
+    assert built(docs, counting).texts == 0
+    titles = {hit.title for hit in docs.search(query="one writer at a time", retrieval="vector").results}
+    assert titles == {"Write-ahead log", "Cache"}
+
+
+def test_a_store_that_was_rolled_back_is_noticed(docs, counting, tmp_path):
+    """Numbers of changes come again after a restore; what they are of does not."""
+    docs.enable_vectors(space=HASHING)
+    built(docs, counting)
+    docs.search(query="log")
+    database, _ = docs._open()
+    backup = str(tmp_path / "backup.sqlite")
+    database.copy(backup)
+    (tmp_path / "notes" / "new.md").write_text("# Purges\n\nBytes leave the files.\n", encoding="utf-8")
+    docs.resync_all()
+    built(docs, counting)
+    path = database.path
+    docs.close()
+    shutil.copy(backup, path)
+    for tail in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + tail)
+    (tmp_path / "notes" / "new.md").write_text("# Ovens\n\nBread is baked.\n", encoding="utf-8")
+    docs.resync_all()
+    built(docs, counting)
+    found = docs.search(query="bread is baked", retrieval="vector").results
+    assert found[0].title == "Ovens"
+    assert "Purges" not in {hit.title for hit in found}
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t", "# Only a title\n", "x" * 1_000_000, "word " * 200_000])
+def test_texts_of_no_length_and_of_a_million(docs, counting, tmp_path, text):
+    (tmp_path / "notes" / "odd.md").write_text(text, encoding="utf-8")
+    docs.resync_all()
+    docs.enable_vectors(space=HASHING)
+    made = built(docs, counting)
+    assert made.problems == 0
+    assert docs.vector_status().coverage == 1.0
+    assert all(len(each) <= 2_300 for each in counting.texts)
+    assert docs.search(query="how is the log folded in").vector["state"] == "used"
