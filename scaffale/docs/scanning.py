@@ -7,11 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scaffale.docs.correlation import Correlation
-from scaffale.errors import ScaffaleError
-from scaffale.indexer import journal
+from scaffale.errors import NotFound, ScaffaleError, StoreBusy, StoreUnreadable
+from scaffale.indexer import journal, shelves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+    from threading import Event
 
     from scaffale.indexer import scan
     from scaffale.indexer.database import Database
@@ -73,6 +74,35 @@ class Scanning(Correlation):
             options, lambda database, options, on_batch: scan.resync(database, shelf, options, progress, on_batch)
         )
         return tuple(self._correlated(each, progress) if correlate else each for each in reports)
+
+    def watch(
+        self,
+        *,
+        shelf: str | None = None,
+        remove_missing: bool = False,
+        correlate: bool = False,
+        stop: Event | None = None,
+    ) -> Iterator[ScanReport]:
+        """Keep shelves level with the folders that were scanned into them: one report for each that was scanned again,
+        first for all of them. Goes on until `stop` is set. A scan that cannot be done now is done later."""
+        from threading import Event
+
+        from scaffale.docs.watching import Watched
+
+        database, _ = self._existing()
+        with database.read() as connection:
+            home = shelves.shelf(connection, shelf) if shelf is not None else None
+        left: frozenset[int] = frozenset()
+        for touched in Watched(database, home.id if home else None).changes(stop or Event()):
+            todo, left = touched | left, frozenset()
+            for id in sorted(todo):
+                uri = shelves.shelf_uri(id, "")
+                try:
+                    yield from self.resync_all(shelf=uri, remove_missing=remove_missing, correlate=correlate)
+                except NotFound:  # the shelf is gone
+                    continue
+                except (StoreBusy, StoreUnreadable):
+                    left |= {id}
 
     def _correlated(self, report: ScanReport, progress: Progress | None) -> ScanReport:
         done = self.correlate(shelf=report.shelf, apply=True, only_changed=True, progress=progress)

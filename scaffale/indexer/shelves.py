@@ -7,6 +7,7 @@ journal line for the document in that transaction. It opens no file and knows no
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -410,6 +411,15 @@ def remove_documents(connection: apsw.Connection, document_ids: Iterable[int], s
     owners = sorted(row[0] for row in rows)
     journal.append_all(connection, owners, scan)
     return owners
+
+
+def has_documents_below(connection: apsw.Connection, shelf_id: int, folder: str) -> bool:
+    """Whether files below this folder are on the shelf."""
+    found = connection.execute(
+        "SELECT 1 FROM documents WHERE shelf_id = ? AND file_path > ? AND file_path < ? LIMIT 1",
+        (shelf_id, folder + os.sep, folder + chr(ord(os.sep) + 1)),
+    )
+    return found.fetchone() is not None
 
 
 def tags_of(connection: apsw.Connection, document_ids: Iterable[int]) -> dict[int, tuple[str, ...]]:

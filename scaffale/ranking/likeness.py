@@ -22,9 +22,11 @@ from scaffale.text import is_italian
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    _Lists = dict[int, tuple[array[int], array[float]]]
+
 TERMS = 64  # of a text: its most telling words
 ASKED = 32  # of these, to find candidates; all of them say how like two texts are
-LIST = 150  # documents that an inverted list keeps: those that its word tells most of
+LIST = 64  # documents that an inverted list keeps: those that its word tells most of
 NEAR = 40  # candidates by words
 ALIKE = 30  # by name, by tags, by what the title finds
 LINKED = 80  # by mentions and links, in each direction
@@ -94,6 +96,8 @@ class Library:
         self._mentions: list[frozenset[int]] = [frozenset()] * count
         self._links: list[frozenset[int]] = [frozenset()] * count
         self._titles = [tuple(_WORD.findall(head.title.lower())) for head in heads]
+        self._title_words = [frozenset(words) for words in self._titles]
+        self._tags = [frozenset(head.tags) for head in heads]
         self._by_first = _first_words(self._titles)
         self._sealed = False
 
@@ -133,7 +137,7 @@ class Library:
         linked_back, mentioned = s in self._links[t], s in self._mentions[t]
         listed = linked_back / math.sqrt(max(1, len(self._linked_by[s])))
         named = mentioned / math.sqrt(max(1, len(self._mentioned_by[s])))
-        tags, others = self.heads[s].tags, self.heads[t].tags
+        tags, others = self._tags[s], self._tags[t]
         return Evidence(
             words=min(1.0, cosine / self._best(s)),
             words_back=min(1.0, cosine / self._best(t)),
@@ -149,9 +153,9 @@ class Library:
             path=_shared(self._folders[s], self._folders[t]),
             tags=_weighed(tags, others, self._tag_rarity),
             fame=math.log1p(len(self._linked_by[t])),
-            title=_jaccard(set(self._titles[s]), set(self._titles[t])),
+            title=_jaccard(self._title_words[s], self._title_words[t]),
             headings=_jaccard(self._headings[s], self._headings[t]),
-            plain_tags=_jaccard(set(tags), set(others)),
+            plain_tags=_jaccard(tags, others),
             found=0.5 * (t in self._finds(s)) + 0.5 * (s in self._finds(t)),
         )
 
@@ -294,28 +298,31 @@ def _vector(counts: Mapping[int, int], rarity: Sequence[float], most: int) -> di
     return {term: weight / length for term, weight in heaviest}
 
 
-def _inverted(vectors: Sequence[Mapping[int, float]]) -> dict[int, list[tuple[int, float]]]:
+def _inverted(vectors: Sequence[Mapping[int, float]]) -> _Lists:
+    """For each term the places that have it and its weights there: numbers side by side, which a reader runs through."""
     lists: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for place, vector in enumerate(vectors):
         for term, weight in vector.items():
             lists[term].append((place, weight))
-    return {
-        term: nlargest(LIST, those, key=_score) if len(those) > LIST else those
-        for term, those in lists.items()
-        if len(those) > 1
-    }
+    found = {}
+    for term, those in lists.items():
+        if len(those) > 1:
+            places, weights = zip(*(nlargest(LIST, those, key=_score) if len(those) > LIST else those), strict=True)
+            found[term] = (array("I", places), array("d", weights))
+    return found
 
 
-def _gathered(asked: Mapping[int, float], lists: Mapping[int, list[tuple[int, float]]]) -> dict[int, float]:
-    scores: dict[int, float] = {}
+def _gathered(asked: Mapping[int, float], lists: _Lists) -> dict[int, float]:
+    scores: dict[int, float] = defaultdict(float)
     for term, weight in asked.items():
-        for place, other in lists.get(term, ()):
-            scores[place] = scores.get(place, 0.0) + weight * other
+        if term in lists:
+            for place, other in zip(*lists[term], strict=True):
+                scores[place] += weight * other
     return scores
 
 
 def _most(
-    vectors: Sequence[Mapping[int, float]], lists: Mapping[int, list[tuple[int, float]]], place: int, most: int
+    vectors: Sequence[Mapping[int, float]], lists: _Lists, place: int, most: int
 ) -> dict[int, float]:
     """The documents most like this one, by likeness."""
     scores = _gathered(dict(islice(vectors[place].items(), ASKED)), lists)
@@ -348,12 +355,14 @@ def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> float:
     return common / longest if longest else 1.0
 
 
-def _jaccard(one: set[str] | frozenset[str], other: set[str] | frozenset[str]) -> float:
-    either = len(one | other)
-    return len(one & other) / either if either else 0.0
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    common = len(one & other)
+    return common / (len(one) + len(other) - common) if common else 0.0
 
 
-def _weighed(one: Sequence[str], other: Sequence[str], rarity: Mapping[str, float]) -> float:
-    mine, theirs = set(one), set(other)
-    either = sum(rarity[tag] for tag in sorted(mine | theirs))
-    return sum(rarity[tag] for tag in sorted(mine & theirs)) / either if either else 0.0
+def _weighed(one: frozenset[str], other: frozenset[str], rarity: Mapping[str, float]) -> float:
+    common = one & other
+    if not common:
+        return 0.0
+    either = sum(rarity[tag] for tag in sorted(one | other))
+    return sum(rarity[tag] for tag in sorted(common)) / either if either else 0.0

@@ -27,9 +27,9 @@ _WEIGHTS = {
         "linked": 0.06, "linked_back": 0.05, "listed": 0.09, "indexed": 0.20, "path": 0.15, "tags": 0.03, "fame": 0.03,
     },
 }  # fmt: skip
-CURVE = (  # of docs-links-v2: score, share of links that are right; straight between
+CURVE = (  # of docs-links-v2: score, share of links that are right; straight between, with a step at 0.6
     (0.0, 0.0), (0.1, 0.005), (0.2, 0.03), (0.275, 0.06), (0.325, 0.13), (0.375, 0.2), (0.425, 0.3), (0.475, 0.39),
-    (0.525, 0.43), (0.599, 0.49), (0.6, 0.6), (0.85, 0.63), (1.0, 0.7), (1.2, 0.77),
+    (0.525, 0.43), (0.6, 0.49), (0.6, 0.6), (0.85, 0.63), (1.0, 0.7), (1.2, 0.77),
 )  # fmt: skip
 INDEX = ("mentioned", "mentioned_in_index", "linked_back", "listed", "indexed")  # an index page speaks in all of these
 INDEX_MOST = 0.3  # of the sum, together

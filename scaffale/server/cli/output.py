@@ -38,6 +38,10 @@ class Output:
 
         sys.stdout.write(json.dumps(value, ensure_ascii=not _takes_any_text(sys.stdout), indent=2) + "\n")
 
+    def flush(self) -> None:
+        """What was said so far reaches whoever reads it now."""
+        sys.stdout.flush()
+
     def line(self, text: str = "") -> None:
         """One line on stdout. Control characters of stored text are shown, never obeyed."""
         _write(sys.stdout, visible(text) + "\n")

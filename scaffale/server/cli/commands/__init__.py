@@ -141,6 +141,7 @@ def _unknown(name: str) -> InvalidParam:
 COMMANDS = {
     "scan": Command("index a folder of Markdown, or one file", "scaffale scan docs --shelf guide", "docs:scan"),
     "resync": Command("scan again whatever was scanned before", "scaffale resync --remove-missing", "docs:resync"),
+    "watch": Command("keep shelves level with their folders", "scaffale watch --correlate", "docs:watch"),
     "search": Command("find sections of documents, and memory", "scaffale search write-ahead log", "both:search"),
     "read": Command("read a document or a memory entry", "scaffale read 12 --lines 40:60", "both:read"),
     "add": Command(

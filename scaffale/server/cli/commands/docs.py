@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scaffale.server.cli.commands import DONE, PARTLY, shared
@@ -67,6 +68,26 @@ def resync(arguments: Arguments, output: Output) -> int:
     if not reports:
         output.note("nothing was scanned yet: `scaffale scan FOLDER` does")
     return _scanned(reports, output, single=False)
+
+
+def watch_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--shelf", help="only this shelf")
+    parser.add_argument("--remove-missing", action="store_true", help="forget documents whose file is gone")
+    parser.add_argument("--correlate", action="store_true", help="link what changed to what it has to do with")
+
+
+def watch(arguments: Arguments, output: Output) -> int:
+    failed = False
+    with shared.open_docs() as docs, suppress(KeyboardInterrupt):
+        output.note("watching; Ctrl-C ends it")
+        for report in docs.watch(
+            shelf=arguments.shelf, remove_missing=arguments.remove_missing, correlate=arguments.correlate
+        ):
+            if report.new or report.changed or report.moved or report.removed or report.missing or report.failed:
+                failed = failed or report.failed > 0
+                _scanned((report,), output, single=True)
+                output.flush()
+    return PARTLY if failed else DONE
 
 
 class _going_on_later:  # noqa: N801  (reads as a statement)
