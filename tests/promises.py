@@ -1233,6 +1233,20 @@ MANAGING = (
         CORRELATION + "test_a_second_run_works_on_what_changed_and_what_is_near_it",
     ),
     promise(
+        "3.4-batch",
+        "A shelf is correlated by as many processes as asked for, with the same outcome; they end with their parent.",
+        CORRELATION + "test_several_processes_find_what_one_finds",
+        "integration/test_cli_process.py::test_workers_of_a_correlation_end_with_it",
+    ),
+    promise(
+        "6-watch",
+        "Shelves stay level with their folders as files change, however many at once.",
+        "unit/test_watching.py::test_new_and_changed_files_are_found_without_a_scan",
+        "unit/test_watching.py::test_a_storm_of_changes_is_few_scans",
+        "unit/test_watching.py::test_folders_that_are_scanned_later_and_folders_that_come_back_are_watched",
+        "integration/test_cli_process.py::test_a_watcher_finds_what_changes_and_ends_when_interrupted",
+    ),
+    promise(
         "3.4-references",
         "Links, wiki links and file names in a text lead to the documents they mean; ambiguous ones are reported.",
         REFERENCES + "test_references_of_every_kind_are_resolved",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.docs.room import Room
@@ -15,21 +16,21 @@ from scaffale.errors import InvalidParam, NotFound
 from scaffale.indexer import shelves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import apsw
 
     from scaffale.answers.atlas import CorrelationReport, SampleLink
+    from scaffale.docs.weighing import Weighed
     from scaffale.indexer.atlas import Draft
     from scaffale.indexer.correlations import Known, Mark, Row
     from scaffale.indexer.database import Database
     from scaffale.indexer.references import Target
     from scaffale.model import Shelf
-    from scaffale.ranking.likeness import Evidence, Library
-    from scaffale.ranking.links import Place, Proposal
+    from scaffale.ranking.likeness import Library
+    from scaffale.ranking.links import Place
 
     Progress = Callable[[int, int, str], None]
-    _Weighed = tuple[int, Evidence, Proposal]
 
 MODES = ("document", "shelf")
 SCOPES = ("shelf", "shelf_with_parents", "cross_shelf")
@@ -65,6 +66,12 @@ class _Counts:
         ) = 0
         self.samples: list[SampleLink] = []
 
+    def sample(self, those: Iterable[SampleLink], most: int) -> None:
+        """Keep the surest."""
+        found = [*self.samples, *those]
+        found.sort(key=lambda each: (-each.confidence, each.source_document_id, each.target_document_id))
+        self.samples = found[:most]
+
 
 class Correlation(Room):
     """Links by evidence."""
@@ -85,12 +92,16 @@ class Correlation(Room):
         apply: bool = False,
         heuristic_version: str | None = None,
         only_changed: bool = False,
+        jobs: int = 1,
+        samples: int = SAMPLES,
         progress: Progress | None = None,
     ) -> CorrelationReport:
         """Propose links from a document, or from each document of a shelf, to documents of its scope; with `apply` keep
         them in place of the former heuristic ones. Links of people and imports are not touched, rejected pairs do not
         come back, and none runs from a shelf to one that leans on it. `only_changed` leaves out documents that are as
-        they were when the same options were last applied, unless a changed one is near them."""
+        they were when the same options were last applied, unless a changed one is near them. `jobs` processes do the
+        work; the report names `samples` links, the surest."""
+        from scaffale.docs.weighing import Weigher, weighed
         from scaffale.indexer import correlations
 
         mode = mode or ("document" if document_id is not None else "shelf")
@@ -122,12 +133,13 @@ class Correlation(Room):
                 near = _neighbours(library, changed)
                 # They go first: what is left of them after an interruption is found again by what has changed.
                 changed = [id for id in sources if id in near and done.get(id) != marks[id]] + changed
-            for number, source in enumerate(changed, 1):
-                _correlate(
-                    database, wish, library, rows, source, source in extending, counts, apply=apply, mark=marks[source]
-                )
-                if progress:
-                    progress(len(rows) + number, len(rows) + len(changed), rows[source].rel_path)
+            weigher = Weigher(library, wish.places, wish.version, min_confidence, frozenset(extending))
+            with closing(weighed(weigher, changed, jobs)) as found:
+                for number, (source, candidates) in enumerate(zip(changed, found, strict=True), 1):
+                    drafts = _correlate(database, wish, source, candidates, counts, marks[source] if apply else None)
+                    counts.sample((_sample(wish, rows, each) for each in drafts), samples)
+                    if progress:
+                        progress(len(rows) + number, len(rows) + len(changed), rows[source].rel_path)
         unclear = [(id, said) for id in changed for said in ambiguous.get(id, ())]
         for id, said in unclear[:AMBIGUOUS]:
             warnings.append(f"{rows[id].rel_path}: {said!r} fits several documents; it was left out")
@@ -245,88 +257,51 @@ def _neighbours(library: Library, changed: Sequence[int]) -> set[int]:
 
 
 def _correlate(
-    database: Database,
-    wish: _Wish,
-    library: Library,
-    rows: dict[int, Row],
-    source: int,
-    extends: bool,
-    counts: _Counts,
-    *,
-    apply: bool,
-    mark: Mark,
-) -> None:
-    """One document: weigh its candidates, and keep the best."""
+    database: Database, wish: _Wish, source: int, weighed: Sequence[Weighed], counts: _Counts, mark: Mark | None
+) -> list[Draft]:
+    """One document: the best of its candidates, which are kept when there is a `mark` to set."""
     from scaffale.indexer import correlations
-    from scaffale.ranking import links
 
-    found = [(target, library.evidence(source, target)) for target in library.candidates(source)]
-    sure = links.judged(wish.version, [(evidence, wish.places[rows[target].shelf_id]) for target, evidence in found])
-    weighed = [(*each, proposal) for each, proposal in zip(found, sure, strict=True)]
-    weighed.sort(key=lambda each: (-each[2].confidence, -each[2].score, each[0]))
-
-    def choose(known: Known) -> list[Draft]:
-        return [_draft(wish, library, rows, source, extends, *each) for each in _chosen(wish, weighed, known, counts)]
-
-    if apply:
+    if mark is None:
+        with database.read() as connection:
+            drafts = _chosen(wish, source, weighed, correlations.known(connection, source), counts)
+        counts.kept += len(drafts)
+    else:
         with database.write(durable=False) as connection:
-            drafts = choose(correlations.known(connection, source))
+            drafts = _chosen(wish, source, weighed, correlations.known(connection, source), counts)
             kept = correlations.replace(connection, source, drafts, others=wish.replace)
             correlations.remember(connection, source, mark)
         counts.gone += len(drafts) - kept
         counts.kept += kept
-    else:
-        with database.read() as connection:
-            drafts = choose(correlations.known(connection, source))
-        counts.kept += len(drafts)
     counts.documents += 1
     counts.candidates += len(weighed)
-    counts.samples = sorted(
-        [*counts.samples, *(_sample(wish, rows, each) for each in drafts)],
-        key=lambda each: (-each.confidence, each.source_document_id, each.target_document_id),
-    )[:SAMPLES]
+    return drafts
 
 
-def _chosen(wish: _Wish, weighed: Sequence[_Weighed], known: Known, counts: _Counts) -> list[_Weighed]:
+def _chosen(wish: _Wish, source: int, weighed: Sequence[Weighed], known: Known, counts: _Counts) -> list[Draft]:
     """The candidates to be kept, best first; the others are counted by the reason why not."""
+    from scaffale.indexer.atlas import Draft
+
     pinned = {target for target, verdict in known.verdicts.items() if verdict == "pinned"}
     taken = known.made | (known.heuristic & pinned if wish.replace else known.heuristic)
-    chosen: list[_Weighed] = []
+    chosen: list[Draft] = []
     for each in weighed:
-        target, _, proposal = each
-        if known.verdicts.get(target) == "rejected":
+        if known.verdicts.get(each.target) == "rejected":
             counts.rejected += 1
-        elif target in taken:
+        elif each.target in taken:
             counts.existing += 1
-        elif proposal.confidence < wish.min_confidence:
+        elif each.confidence < wish.min_confidence:
             counts.low += 1
         elif len(chosen) >= wish.most:
             counts.over += 1
         else:
-            chosen.append(each)
+            chosen.append(
+                Draft(
+                    source, each.target, each.relation, "heuristic", each.confidence, None, each.rationale, each.score,
+                    wish.version,
+                )
+            )  # fmt: skip
     return chosen
-
-
-def _draft(
-    wish: _Wish,
-    library: Library,
-    rows: dict[int, Row],
-    source: int,
-    extends: bool,
-    target: int,
-    evidence: Evidence,
-    proposal: Proposal,
-) -> Draft:
-    from scaffale.indexer.atlas import Draft
-    from scaffale.ranking import links
-
-    place = wish.places[rows[target].shelf_id]
-    tags = sorted(set(rows[source].tags) & set(rows[target].tags))
-    reasons = links.rationale(proposal, library.words_in_common(source, target), tags, place)
-    relation = links.relation(evidence, place, extends=extends)
-    return Draft(
-        source, target, relation, "heuristic", proposal.confidence, None, reasons, proposal.score, wish.version
-    )
 
 
 def _sample(wish: _Wish, rows: dict[int, Row], draft: Draft) -> SampleLink:

@@ -231,3 +231,49 @@ def test_importing_the_package_imports_next_to_nothing(environment):
     program = "import sys; before = set(sys.modules); import scaffale; print(*sorted(set(sys.modules) - before))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=True)
     assert ran.stdout.split() == ["__future__", "scaffale"]
+
+
+# --- work that goes on ------------------------------------------------------------------------------------------------------
+
+
+def test_a_watcher_finds_what_changes_and_ends_when_interrupted(run, environment, tmp_path):
+    notes = write_notes(tmp_path / "notes", 2)
+    run("scan", notes)
+    watcher = subprocess.Popen(
+        [*PROGRAM, "watch"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=tmp_path
+    )
+    try:
+        assert "watching" in watcher.stderr.readline()
+        (notes / "new.md").write_text("# New\n\nlighthouse\n", encoding="utf-8")
+        assert " 1 new " in watcher.stdout.readline()
+        assert "New" in run("search", "lighthouse").stdout
+        watcher.send_signal(signal.SIGINT)
+        assert watcher.wait(30) == 0
+    finally:
+        watcher.kill()
+        watcher.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="children are read from /proc")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=["kill", "interrupt", "terminate"])
+def test_workers_of_a_correlation_end_with_it(run, environment, tmp_path, end):
+    run("scan", write_notes(tmp_path / "notes", 2_000, lines=40))
+    process = subprocess.Popen(
+        [*PROGRAM, "correlate", "notes", "--apply", "--jobs", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment, cwd=tmp_path,
+    )  # fmt: skip
+    children = []
+    until = time.monotonic() + 60
+    while len(children) < 2 and process.poll() is None and time.monotonic() < until:
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            children = [int(each) for each in file.read().split()]
+        time.sleep(0.05)
+    assert len(children) >= 2
+    process.send_signal(end)
+    process.communicate(timeout=30)
+    while any(os.path.exists(f"/proc/{child}") for child in children) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not [child for child in children if os.path.exists(f"/proc/{child}")]
+    again = run("correlate", "notes", "--apply", "--jobs", "2", "--json")
+    assert again.returncode == 0, again.stderr

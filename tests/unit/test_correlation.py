@@ -260,3 +260,17 @@ def test_sums_come_out_even_and_repeat_themselves(docs, tmp_path, texts, least, 
     assert adds_up(again)
     assert again.would_apply == first.applied_links + first.would_apply
     assert all(least <= each.confidence <= 1 for each in again.sample_links)
+
+
+def test_several_processes_find_what_one_finds(docs, monkeypatch):
+    from scaffale.docs import weighing
+
+    one = docs.correlate(shelf="client", min_confidence=0.0)
+    monkeypatch.setattr(weighing, "FEW_SOURCES", 1)
+    assert docs.correlate(shelf="client", min_confidence=0.0, jobs=2) == one
+    assert one.candidate_links > 0
+
+
+def test_a_report_names_as_many_links_as_are_asked_for(docs):
+    found = docs.correlate(shelf="client", min_confidence=0.0, samples=1)
+    assert len(found.sample_links) == 1 < found.would_apply

@@ -770,6 +770,23 @@ def test_an_encoding_that_cannot_show_all_shows_what_it_can(run, home, monkeypat
         assert "perch" in narrow.buffer.getvalue().decode("ascii")
 
 
+def test_a_check_says_whether_links_are_level_with_the_texts(run, shelf):
+    name = run("shelf", "list", "--json").data["shelves"][0]["name"]
+    assert run("correlate", name, "--check").code == 1
+    run("correlate", name, "--apply")
+    said = run("correlate", name, "--check", "--json")
+    assert (said.code, said.data["apply"], said.data["scanned_documents"]) == (0, False, 0)
+
+
+def test_a_correlation_is_written_as_a_page(run, shelf, tmp_path):
+    name = run("shelf", "list", "--json").data["shelves"][0]["name"]
+    said = run("correlate", name, "--min-confidence", "0", "--html", tmp_path / "links.html")
+    assert said.code == 0, said.err
+    page = (tmp_path / "links.html").read_text()
+    assert page.count("<tr><td") == run("correlate", name, "--min-confidence", "0", "--json").data["would_apply"]
+    assert "default-src 'none'" in page
+
+
 def test_a_shelf_is_written_to_a_file_and_read_from_it(run, shelf, tmp_path, monkeypatch):
     name = run("shelf", "list", "--json").data["shelves"][0]["name"]
     monkeypatch.chdir(tmp_path)

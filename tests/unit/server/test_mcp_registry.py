@@ -151,7 +151,7 @@ def _verbs_of_the_halls():
 def test_what_a_schema_offers_is_what_the_hall_takes(name, verb, properties, required):
     """Names, required ones and defaults: a default that a client reads is the one that holds."""
     parameters = inspect.signature(verb).parameters
-    ours = {"self", "actor", "progress", "column", "origin", "anywhere", "only_changed"}
+    ours = {"self", "actor", "progress", "column", "origin", "anywhere", "only_changed", "jobs", "samples"}
     assert set(properties) == set(parameters) - ours - ONLY_PEOPLE.get(name, set()), name
     for each, rule in properties.items():
         if "default" in rule:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Arguments = argparse.Namespace
 
+SAMPLES, ALL_LINKS = 20, 1_000_000  # links that a report names
 
 # --- shelves as files --------------------------------------------------------------------------------------------------
 
@@ -131,6 +132,12 @@ def correlate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--add-only", action="store_true", help="leave former heuristic links in place")
     parser.add_argument("--formula", metavar="VERSION", help="docs-links-v1 or docs-links-v2 (default)")
     parser.add_argument("--all", action="store_true", help="with --apply: documents that have not changed, too")
+    parser.add_argument("--jobs", type=shared.at_least(1), metavar="N", help="processes at work (default: one for each core)")
+    parser.add_argument("--html", metavar="FILE", help="write the report as a page, with all links")
+    keep.add_argument(
+        "--check", action="store_true",
+        help="exit with 1 when documents have changed since links were applied, or references fit several documents",
+    )  # fmt: skip
 
 
 def correlate(arguments: Arguments, output: Output) -> int:
@@ -148,15 +155,32 @@ def correlate(arguments: Arguments, output: Output) -> int:
                 replace_heuristic_links=not arguments.add_only,
                 apply=arguments.apply,
                 heuristic_version=arguments.formula,
-                only_changed=arguments.apply and not arguments.all,
+                only_changed=arguments.check or (arguments.apply and not arguments.all),
+                jobs=arguments.jobs or _cores(),
+                samples=ALL_LINKS if arguments.html else SAMPLES,
                 progress=progress,
             )
         except KeyboardInterrupt:
             if arguments.apply:
                 output.note("what was done so far is kept; the same command goes on from there")
             raise
+    if arguments.html:
+        from scaffale.files import real, write_whole
+        from scaffale.server.cli.correlation_page import page
+
+        path = real(os.path.abspath(arguments.html))
+        write_whole(path, [page(report).encode()], overwrite=True)
+        report = report._replace(sample_links=report.sample_links[:SAMPLES])
+        output.note(f"{path}: the report as a page")
     output.answer(report, lambda made: _correlated(made, output))
-    return DONE
+    return PARTLY if arguments.check and (report.scanned_documents or report.ambiguous_references) else DONE
+
+
+def _cores() -> int:
+    """As many as this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _correlated(report: CorrelationReport, output: Output) -> None:
