@@ -102,6 +102,7 @@ REVIEW = "unit/memory/test_reviewing.py::"
 RECALL = "unit/memory/test_recalling.py::"
 MCP_LEDGER = "integration/test_mcp_ledger.py::"
 REVIEW_KILLED = "integration/test_review_killed.py::"
+CARRYING = "unit/memory/test_carrying.py::"
 LEDGERS = "property/test_ledger.py::"
 LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
@@ -1436,6 +1437,23 @@ LEDGER = (
         "A summary lists approved, then declined memories, resolved; hides marks of what is no concept, and says why.",
         REVIEW + "test_a_summary_has_approved_then_declined_resolved_to_their_decisions_and_what_is_hidden_and_why",
         REVIEW + "test_a_mark_of_what_is_not_there_or_no_concept_is_hidden_and_harmless",
+    ),
+    promise(
+        "4-export",
+        "The registry of concepts is exported as byte-stable JSON lines.",
+        CARRYING + "test_an_export_is_byte_stable_and_by_number",
+        CARRYING + "test_a_registry_that_is_brought_elsewhere_and_accepted_is_the_same_bytes",
+        CARRYING + "test_an_export_of_the_project_carries_concepts_as_proposals_with_all_that_they_were_clarified_for",
+        CARRYING + "test_what_was_clarified_is_not_lost_to_a_replacing_import",
+    ),
+    promise(
+        "4-legacy",
+        "A legacy registry is imported: concepts are proposed, all else is kept as history and found by nothing.",
+        CARRYING + "test_of_an_older_registry_only_concepts_are_proposed_and_the_rest_is_kept_and_found_by_nothing",
+        CARRYING + "test_an_imported_concept_that_is_known_becomes_a_source_or_is_merged",
+        CARRYING + "test_an_edited_file_is_read_line_by_line_and_what_is_wrong_is_named",
+        CARRYING + "test_a_secret_in_a_registry_is_refused_or_masked",
+        CARRYING + "test_a_file_that_is_too_large_is_refused_whole",
     ),
     promise(
         "4-tools",

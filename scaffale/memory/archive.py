@@ -50,6 +50,8 @@ class Incoming(NamedTuple):
     invalidated_at: str | None
     invalidation_reason: str | None
     tags: tuple[str, ...]
+    display_id: str | None  # of a concept, as is the next: what it was clarified for, as JSON
+    metadata: str | None
 
 
 class IncomingLink(NamedTuple):
@@ -153,9 +155,29 @@ def _entries(table: Table, s: Settings) -> list[Incoming]:
         "invalidated_at": table.times("invalidated_at", needed=False),
         "invalidation_reason": table.texts("invalidation_reason", max(1000, s.max_summary_chars)),
         "tags": table.name_lists("tags", s.max_tags, s.max_tag_chars),
+        "display_id": table.texts("display_id", 20),
+        "metadata": _metadata(table, 3 * s.max_entry_bytes),
     }
     table.refuse_twice("id", columns["id"])
     return [Incoming._make(row) for row in zip(*(columns[name] for name in Incoming._fields), strict=True)]
+
+
+def _metadata(table: Table, most: int) -> list[str | None]:
+    """What concepts were clarified for, as JSON; `None` of all other entries."""
+    from scaffale.memory import concepts
+
+    found: list[str | None] = []
+    for kind, said in zip(table.column("source_type"), table.column("metadata"), strict=True):
+        text = None
+        if kind == CONCEPT and said is not None:
+            try:
+                text = encode(concepts.metadata_of(concepts.sources_from(said)))
+                text.encode()
+            except (InvalidParam, ValueError):
+                table.refuse("metadata", [False] * len(found) + [True], "is not what concepts are clarified for")
+        found.append(text)
+    table.refuse_longer("metadata", [text or "" for text in found], most)
+    return found
 
 
 def _tags(table: Table, s: Settings) -> dict[str, tuple[str | None, str]]:

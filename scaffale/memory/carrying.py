@@ -214,7 +214,7 @@ def _found(line: str, resolved: Resolved, *, redact: bool) -> _Found:
 
     try:
         record = json.loads(line, parse_constant=_refuse)
-        line.encode()
+        _encode(record).encode()  # half a surrogate pair is no text
     except (ValueError, RecursionError) as error:
         raise InvalidParam("is not JSON") from error
     if not isinstance(record, dict) or not isinstance(record.get("type"), str) or not record["type"]:
@@ -231,9 +231,11 @@ def _found(line: str, resolved: Resolved, *, redact: bool) -> _Found:
         values, _ = drafts.without_secrets({"record": _encode(record), **how}, resolved.settings)
         whole = json.loads(values["record"])
         return _Found(whole, kind, sha256(json.dumps(whole, sort_keys=True, ensure_ascii=False)))
-    sources = [_source(record, "decision_seq", "timestamp"), *(_source(each, "seq", "at") for each in _list(record, "merged"))]
+    sources = concepts.sources_from(record, "decision_seq", "timestamp")
     if not isinstance(subject, str) or not subject.strip() or not isinstance(record.get("detail"), str):
         raise InvalidParam("subject, detail: a concept has both, as text")
+    if "\0" in subject + record["detail"]:
+        raise InvalidParam("subject, detail: holds a NUL character")
     said = {
         **dict.fromkeys(("summary", "source_path", "source_uri", "confidence")), "scope": concepts.SCOPE, "topic": subject,
         "title": subject.strip(), "content": record["detail"], "source_type": CONCEPT, "tags": (), "importance": 3,
@@ -249,38 +251,6 @@ def _found(line: str, resolved: Resolved, *, redact: bool) -> _Found:
         values["display_id"] = record["id"]
     key = concepts.likeness(draft.title or draft.topic, draft.content)
     return _Found(record, kind, sha256(key + _encode(metadata)), key, values)
-
-
-def _source(record: Any, seq: str, at: str) -> dict[str, Any]:  # noqa: ANN401  (any value of JSON)
-    """Where a concept is from, as a record says it. Fields of older registries are known by their names, too."""
-    if not isinstance(record, dict):
-        raise InvalidParam("merged: is no list of sources")
-    texts = {
-        "session_id": record.get("session_id", record.get("session")),
-        "at": record.get("at", record.get(at)),
-        "rationale": record.get("rationale"),
-        "question_context": record.get("question_context"),
-    }
-    for name, value in texts.items():
-        if value is not None and (not isinstance(value, str) or "\0" in value):
-            raise InvalidParam(f"{name}: is no text")
-    number = record.get(seq, record.get("seq"))
-    if number is not None and (type(number) is not int or not 0 <= number < 2**53):
-        raise InvalidParam(f"{seq}: is no number of a decision")
-    terms = _list(record, "concepts")
-    if not all(isinstance(each, str) for each in terms):
-        raise InvalidParam("concepts: is no list of texts")
-    return {
-        "session_id": texts["session_id"] or None, "seq": number, "at": texts["at"] or None,
-        "rationale": texts["rationale"] or None, "question_context": texts["question_context"] or None, "concepts": terms,
-    }  # fmt: skip
-
-
-def _list(record: Mapping[str, Any], name: str) -> list[Any]:
-    value = record.get(name) or []
-    if not isinstance(value, list) or len(value) > 1000:
-        raise InvalidParam(f"{name}: is no list, or too long")
-    return value
 
 
 def _ref(source: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scaffale.errors import InvalidParam
 from scaffale.model import CONCEPT
 from scaffale.text import slug
 
@@ -143,3 +144,43 @@ def sources_of(metadata: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The sources that `metadata_of` was made from."""
     first = {name: value for name, value in metadata.items() if name not in ("merged", "tables")}
     return [first, *metadata.get("merged", ())]
+
+
+def sources_from(record: object, seq: str = "seq", at: str = "at") -> list[dict[str, Any]]:
+    """The sources of a concept as a file says them, checked; the first of them has its number and time under those names.
+    Raises `InvalidParam`."""
+    first = _source_from(record, seq, at)
+    assert isinstance(record, dict)
+    return [first, *(_source_from(each, "seq", "at") for each in _list(record, "merged"))]
+
+
+def _source_from(record: object, seq: str, at: str) -> dict[str, Any]:
+    """Where a concept is from. Fields of older registries are known by their names, too."""
+    if not isinstance(record, dict):
+        raise InvalidParam("merged: is no list of sources")
+    texts = {
+        "session_id": record.get("session_id", record.get("session")),
+        "at": record.get("at", record.get(at)),
+        "rationale": record.get("rationale"),
+        "question_context": record.get("question_context"),
+    }
+    for name, value in texts.items():
+        if value is not None and (not isinstance(value, str) or "\0" in value):
+            raise InvalidParam(f"{name}: is no text")
+    number = record.get(seq, record.get("seq"))
+    if number is not None and (type(number) is not int or not 0 <= number < 2**53):
+        raise InvalidParam(f"{seq}: is no number of a decision")
+    terms = _list(record, "concepts")
+    if not all(isinstance(each, str) for each in terms):
+        raise InvalidParam("concepts: is no list of texts")
+    return {
+        "session_id": texts["session_id"] or None, "seq": number, "at": texts["at"] or None,
+        "rationale": texts["rationale"] or None, "question_context": texts["question_context"] or None, "concepts": terms,
+    }  # fmt: skip
+
+
+def _list(record: Mapping[str, Any], name: str) -> list[Any]:
+    value = record.get(name) or []
+    if not isinstance(value, list) or len(value) > 1000:
+        raise InvalidParam(f"{name}: is no list, or too long")
+    return value

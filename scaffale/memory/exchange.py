@@ -28,9 +28,11 @@ NAMED = 200  # skipped entries that an answer names
 _FIELDS = (
     "id", "scope", "topic", "title", "content", "summary", "source_type", "source_ref", "source_path", "source_uri",
     "content_sha256", "status", "confidence", "importance", "created_by", "created_at", "updated_at", "invalidated_at",
-    "invalidation_reason", "tags",
+    "invalidation_reason", "tags", "display_id", "metadata",
 )  # fmt: skip
-_TEXTS = ("content", "title", "summary", "source_ref", "source_path", "source_uri", "invalidation_reason", "created_by")
+_TEXTS = (
+    "content", "title", "summary", "source_ref", "source_path", "source_uri", "invalidation_reason", "created_by", "metadata",
+)  # fmt: skip
 _LINK_TEXTS = ("label", "rationale", "target_uri")
 _FILLED = ("title", "summary", "source_ref", "source_path", "source_uri", "confidence")  # by a merge, where they are absent
 _COMPARED = ("title", "summary", "scope", "topic", "importance", "confidence", "status")
@@ -422,18 +424,22 @@ class _Import:
         from scaffale.indexer import transfer
 
         new = id_map.get
-        rows = [(new(entry.id, entry.id), self._project, *entry[1:-1]) for entry in fresh]  # the columns in their order
+        rows = [(new(entry.id, entry.id), self._project, *entry[1:-3]) for entry in fresh]  # the columns in their order
         borne = [(row[0], entry.tags) for row, entry in zip(rows, fresh, strict=True) if entry.tags]
         now = clock.now()
         made = {tag: self._found.tags.get(tag, (None, now)) for _, tags in borne for tag in tags}
         transfer.bring_in(self._connection, self._project, rows, borne, made)
 
     def _proposed(self, concepts: Sequence[Incoming]) -> int:
+        import json
+
         from scaffale.indexer import proposals
         from scaffale.indexer.proposals import Proposal
 
         for entry in concepts:
-            draft = {name: value for name, value in entry._asdict().items() if value not in (None, ())}
+            draft: dict[str, Any] = {name: value for name, value in entry._asdict().items() if value not in (None, ())}
+            if entry.metadata is not None:
+                draft["metadata"] = json.loads(entry.metadata)
             origin = f"import of {self._found.project_id}"
             proposals.add(
                 self._connection, Proposal(new_id(), self._project, origin, draft, clock.now()), entry.content_sha256
