@@ -52,12 +52,12 @@ def main() -> int:
 
 def _cases() -> dict[str, Callable[[str, int], Iterator[Figure]]]:
     """All that can be measured, by name: what things cost, then how good answers are."""
-    from benchmarks import answerable, carrying, credentials, guard, links, literals, quality, tokens
+    from benchmarks import answerable, carrying, credentials, guard, ledger, links, literals, quality, tokens
     from benchmarks.cases import CASES
 
     good = {"sample": quality.sample_figures, "sets": quality.set_figures}
     more = {"literals": literals.figures, "answerable": answerable.figures, "guard": guard.figures, "tokens": tokens.figures}
-    more |= {"credentials": credentials.figures, "carrying": carrying.figures, "links": links.figures}
+    more |= {"credentials": credentials.figures, "carrying": carrying.figures, "links": links.figures, "ledger": ledger.figures}
     return {**CASES, **good, **more}
 
 

@@ -1443,7 +1443,7 @@ LEDGER = (
         "The registry of concepts is exported as byte-stable JSON lines.",
         CARRYING + "test_an_export_is_byte_stable_and_by_number",
         CARRYING + "test_a_registry_that_is_brought_elsewhere_and_accepted_is_the_same_bytes",
-        CARRYING + "test_an_export_of_the_project_carries_concepts_as_proposals_with_all_that_they_were_clarified_for",
+        CARRYING + "test_an_export_of_the_project_carries_concepts_whole_and_they_are_proposals",
         CARRYING + "test_what_was_clarified_is_not_lost_to_a_replacing_import",
     ),
     promise(

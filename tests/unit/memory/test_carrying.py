@@ -49,7 +49,8 @@ def test_an_export_is_byte_stable_and_by_number(memory, tmp_path):
     records = [json.loads(line) for line in first.decode().splitlines()]
     assert [each["id"] for each in records] == ["mem-0001", "mem-0002"]
     assert list(records[0]) == [
-        "id", "at", "session_id", "decision_seq", "type", "subject", "detail", "rationale", "question_context", "tables", "concepts",
+        "id", "at", "session_id", "decision_seq", "type", "subject", "detail", "rationale", "question_context", "tables",
+        "concepts",
     ]  # fmt: skip
     assert (records[0]["detail"], records[0]["tables"]) == ("A **procedure** è x.\nTwo lines.", [])
     assert records[1]["merged"][0]["session_id"] == "t"
@@ -124,7 +125,8 @@ def test_an_edited_file_is_read_line_by_line_and_what_is_wrong_is_named(memory, 
     lines = [
         "\ufeff" + json.dumps(good), "", "{", "[]", '{"type": 1}', '{"type": "concept_clarified"}', '"x"', "NaN",
         {**good, "decision_seq": "3"}, {**good, "decision_seq": -1}, {**good, "concepts": "b"}, {**good, "concepts": [1]},
-        {**good, "rationale": 7}, {**good, "merged": [7]}, {**good, "merged": 7}, {**good, "subject": " "}, {**good, "detail": " "},
+        {**good, "rationale": 7}, {**good, "merged": [7]}, {**good, "merged": 7},
+        {**good, "subject": " "}, {**good, "detail": " "},
         {**good, "detail": "x" * 200_001}, {**good, "subject": "x" * 201}, {**good, "rationale": "x" * 400_001},
         '{"type": "concept_clarified", "subject": "a", "detail": "\\ud800"}', {**good, "rationale": "a\0b"},
         {**good, "detail": "a\0b"},
@@ -160,7 +162,7 @@ def test_a_file_that_is_too_large_is_refused_whole(memory, tmp_path, monkeypatch
     assert audit(memory, "ledger_import") == []
 
 
-def test_an_export_of_the_project_carries_concepts_as_proposals_with_all_that_they_were_clarified_for(memory, make_settings, tmp_path):
+def test_an_export_of_the_project_carries_concepts_whole_and_they_are_proposals(memory, make_settings, tmp_path):
     registry(memory)
     path = str(tmp_path / "p.json")
     memory.export_project(save_path=path, anywhere=True, **ACTOR)
