@@ -41,6 +41,7 @@ SINGLE_HEAP = 15_000_000  # the least that one writer thread takes
 BULK_HEAP = 128_000_000
 MAX_SEGMENTS = 8  # more of them slow every search down; a writer then waits for its merges
 OVERFETCH = 40  # beyond k, to close the tied group in one call nearly always
+FEW_HIDDEN = 100  # owners that are left out one by one: a set of them costs as much as a search, however small it is
 _ANALYZER = "scaffale"
 _PROBE = (
     "\x00"  # a token that no text yields, in every field of the sentinel: `explain` of it tells the corpus statistics
@@ -250,8 +251,10 @@ class TantivyIndex:
         for facets in filter.clauses:
             either = _either([EngineQuery.term_query(schema, "facet", facet, "basic") for facet in facets])
             parts.append((Occur.Must, EngineQuery.const_score_query(either, 0.0)))
-        if hidden:
+        if len(hidden) > FEW_HIDDEN:
             parts.append((Occur.MustNot, EngineQuery.term_set_query(schema, "owner", list(hidden))))
+        else:
+            parts += [(Occur.MustNot, EngineQuery.term_query(schema, "owner", owner, "basic")) for owner in hidden]
         return parts
 
     def _engine_query(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scaffale.model import DECLINED, PROMOTED, REOPENED, WITHDRAWN, Decision, Session
+from scaffale.model import CONCEPT, DECLINED, PROMOTED, REJECTED, REOPENED, WITHDRAWN, Decision, Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -160,6 +160,16 @@ def decisions(
             seq, at, phases[place], type, subject, detail, rationale, question,
             tuple(json.loads(concepts)) if concepts else (), actor, supersedes, about,
         )  # fmt: skip
+
+
+def citing(connection: apsw.Connection, session: Session, begun: str) -> list[Decision]:
+    """The clarified concepts whose rationale holds that beginning of a name, and all rejections of concepts."""
+    rows = connection.execute(
+        "SELECT seq FROM ledger_decisions WHERE session = ?1 AND (type = ?2 AND instr(rationale, ?3) OR type = ?4)",
+        (session.number, CONCEPT, begun, REJECTED),
+    )
+    seqs = [seq for (seq,) in rows]
+    return list(decisions(connection, session, seqs=seqs)) if seqs else []
 
 
 def outline(connection: apsw.Connection, session: Session) -> list[Line]:

@@ -96,6 +96,18 @@ def promoted(connection: apsw.Connection, session: Session) -> dict[int, tuple[s
     return {seq: (entry_id, number) for seq, entry_id, number in rows}
 
 
+def decided(connection: apsw.Connection, session: Session, numbers: Iterable[int]) -> dict[int, int]:
+    """Number of the entry in the store → number of the concept, of those promoted from the session and of those numbers."""
+    rows = connection.execute(
+        "SELECT e.rid, c.number FROM ledger_concepts AS c JOIN memory_entries AS e ON e.id = c.entry_id WHERE c.project_id = ?1"
+        " AND c.number IN (SELECT value FROM json_each(?2))"
+        " UNION SELECT e.rid, c.number FROM ledger_sources AS s JOIN ledger_concepts AS c USING (entry_id)"
+        " JOIN memory_entries AS e ON e.id = c.entry_id WHERE s.session = ?3",
+        (session.project_id, json.dumps(list(numbers)), session.number),
+    )
+    return dict(rows)
+
+
 def standing(connection: apsw.Connection, session: Session) -> list[int]:
     """The promoted decisions of the session that are still effective."""
     rows = connection.execute("SELECT seq FROM ledger_sources WHERE session = ? AND shaken_by IS NULL", (session.number,))

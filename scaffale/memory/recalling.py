@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scaffale.indexer import entries
 from scaffale.indexer.entries import EntryFilter
 from scaffale.memory.reviewing import Reviewing
-from scaffale.model import CONCEPT, REJECTED, VERIFICATION_HINT
+from scaffale.model import CONCEPT, VERIFICATION_HINT
 
 if TYPE_CHECKING:
     import apsw
@@ -53,7 +53,7 @@ class Recalling(Reviewing):
             _, session, snapshot = self._look(session_id, None, project)
             with snapshot as connection:
                 decided = _decided(connection, session)
-        wanted = EntryFilter(project, source_type=CONCEPT, statuses=("active",), concepts=True)
+        wanted = EntryFilter(project, statuses=("active",), concepts=True)
         results: list[Concept] = []
         total = 0
         if store:
@@ -72,14 +72,15 @@ def _decided(connection: apsw.Connection, session: Session) -> dict[int, str]:
     from scaffale.indexer import ledger, registry
     from scaffale.memory.concepts import CITATION
 
-    causes = ledger.not_effective(ledger.outline(connection, session))
-    names = {entry_id for entry_id, _ in registry.promoted(connection, session).values()}
-    for each in ledger.decisions(connection, session, types=(CONCEPT, REJECTED)):
+    cited: set[int] = set()
+    citing = ledger.citing(connection, session, "mem-")
+    causes = ledger.not_effective(ledger.outline(connection, session)) if citing else {}
+    for each in citing:
         if each.seq not in causes:
             said = each.rationale or "" if each.type == CONCEPT else f"{each.subject} {each.detail}"
-            names.update(CITATION.findall(said))
-    rows = [entries.find(connection, name, session.project_id) for name in names]
-    return {row.rid: row.entry.display_id for row in rows if row and row.entry.display_id}
+            cited.update(number for name in CITATION.findall(said) if (number := entries.display_number(name)) is not None)
+    found = registry.decided(connection, session, cited)
+    return {rid: entries.display_id(number) for rid, number in found.items()}
 
 
 def _concept(entry: Entry, score: float, evidence: str | None) -> Concept:
