@@ -103,6 +103,8 @@ RECALL = "unit/memory/test_recalling.py::"
 MCP_LEDGER = "integration/test_mcp_ledger.py::"
 REVIEW_KILLED = "integration/test_review_killed.py::"
 CARRYING = "unit/memory/test_carrying.py::"
+REVIEW_TERMINAL = "integration/test_review_terminal.py::"
+CHECKLIST = "unit/server/test_checklist.py::"
 LEDGERS = "property/test_ledger.py::"
 LINKING = "unit/memory/test_linking.py::"
 EVIDENCE = "unit/memory/test_evidence.py::"
@@ -1409,6 +1411,7 @@ LEDGER = (
         "4-merge",
         "Near-identical concepts are shown side by side and merged on a person's word; both sources stay.",
         REVIEW + "test_near_concepts_of_other_sessions_are_shown_beside",
+        REVIEW_TERMINAL + "test_a_merge_is_chosen_by_a_key_and_its_text_is_seen",
         REVIEW + "test_a_near_concept_is_merged_on_the_reviewers_word_and_both_sources_stay",
         REVIEW + "test_an_equal_concept_of_another_session_becomes_one_more_source",
     ),
@@ -1478,6 +1481,8 @@ LEDGER = (
         "8.6-digest",
         "Approval is bound to a digest of the exact text that the person saw; a change after it voids it.",
         REVIEW + "test_a_change_after_the_review_voids_it",
+        REVIEW_TERMINAL + "test_what_changed_while_it_was_read_is_not_decided_on_and_comes_again",
+        REVIEW_TERMINAL + "test_stored_text_plays_no_tricks_on_the_terminal",
         REVIEW + "test_the_review_of_a_project_has_all_that_waits_on_its_pages",
     ),
 )
@@ -2070,6 +2075,14 @@ SETTLED = (
         "9-review",
         "scaffale review decides on proposals and concepts, on a terminal, by a typed code.",
         TOGETHER + "test_a_person_reviews_on_a_terminal_by_typing_the_code_of_what_was_shown",
+        REVIEW_TERMINAL + "test_pages_keys_and_a_code_decide_exactly_what_was_shown",
+        REVIEW_TERMINAL + "test_another_code_decides_nothing",
+        REVIEW_TERMINAL + "test_leaving_decides_nothing",
+        REVIEW_TERMINAL + "test_without_a_terminal_nothing_is_decided_whatever_is_piped_in",
+        REVIEW_TERMINAL + "test_no_flag_stands_for_a_person",
+        REVIEW_TERMINAL + "test_where_nothing_waits_the_review_closes_by_itself",
+        CHECKLIST + "test_the_code_is_of_every_text_and_every_verdict",
+        CHECKLIST + "test_all_are_preselected_and_nothing_is_decided_before_enter",
         TWINS + "test_proposals_wait_for_a_person_on_a_terminal",
     ),
 )
