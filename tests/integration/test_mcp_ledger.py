@@ -201,6 +201,15 @@ def test_a_form_of_the_client_decides_only_where_that_is_switched_on(settings, e
     assert marks(settings) == [(PROMOTED, "seq:1"), (DECLINED, "seq:2")]
 
 
+def test_what_may_decide_does_not_say_that_it_only_reads(settings):
+    async def listed(client):
+        found = {tool.name: tool.annotations.read_only_hint for tool in (await client.list_tools()).tools}
+        return found["ledger_propose_promotion"]
+
+    assert talk(settings, listed) is True
+    assert talk(settings, listed, elicit=True) is False
+
+
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 def test_a_form_that_is_closed_decides_nothing(settings, era, action):
     fill(settings)

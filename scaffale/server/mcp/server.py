@@ -32,6 +32,7 @@ from scaffale.server.halls import Halls
 from scaffale.server.mcp import elicitation, results
 from scaffale.server.mcp.access import LOCAL
 from scaffale.server.mcp.desk import Desk, is_defect
+from scaffale.server.mcp.memory_tools import ADDS
 from scaffale.server.mcp.prompts import Prompts
 from scaffale.server.mcp.registry import choose
 from scaffale.server.mcp.resources import Catalogue, Home, completed
@@ -104,6 +105,8 @@ def build(
     by a form of their client. `access_of` says of an HTTP request what its caller may do, `places` how paths are told.
     """
     specs = choose(TOOLS, tools)
+    if elicit:  # a preview that may lead to a decision is no mere reading
+        specs = tuple(spec._replace(hints=ADDS) if spec.name == elicitation.TOOL else spec for spec in specs)
     desk = Desk(halls, metrics, places)
     catalogue = Catalogue(halls, Home.of(project) if project else None, {spec.domain for spec in specs}, places)
 
