@@ -98,6 +98,19 @@ def sessions(connection: apsw.Connection, project_id: str, limit: int = -1, offs
     return [_session(row) for row in rows]
 
 
+def undecided(connection: apsw.Connection, project_id: str) -> list[Session]:
+    """The sessions of a project in which some clarified concept bears no mark of the review yet, oldest first."""
+    rows = connection.execute(
+        f"SELECT {_SESSION} FROM ledger_sessions AS s WHERE project_id = ?1 AND"
+        " (SELECT count(*) FROM ledger_decisions AS c WHERE c.type = ?2 AND c.session = s.number) >"
+        " (SELECT count(DISTINCT m.about_seq) FROM ledger_decisions AS m JOIN ledger_decisions AS c"
+        " ON c.session = m.session AND c.seq = m.about_seq AND c.type = ?2"
+        " WHERE m.type IN (?3, ?4) AND m.session = s.number) ORDER BY number",
+        (project_id, CONCEPT, PROMOTED, DECLINED),
+    )
+    return [_session(row) for row in rows]
+
+
 def count_sessions(connection: apsw.Connection, project_id: str) -> int:
     """How many sessions the project has."""
     return int(connection.execute("SELECT count(*) FROM ledger_sessions WHERE project_id = ?", (project_id,)).get)

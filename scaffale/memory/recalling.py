@@ -38,6 +38,7 @@ class Recalling(Reviewing):
         """Promoted concepts that match, best first; an empty query lists. Those that the session has decided on already are
         left out: promoted from it, cited by one of its effective concepts, or rejected."""
         from scaffale.answers.ledger import Recall
+        from scaffale.memory.concepts import refusal
 
         resolved = self._reach("project", project_path, project_id)
         assert resolved
@@ -59,7 +60,11 @@ class Recalling(Reviewing):
         if store:
             found = self._found(store, query, wanted, limit, offset, exclude=tuple(decided))
             evidence, _ = self._evidence(store, found.hits)
-            results = [_concept(hit.entry, hit.score, evidence.get(hit.entry.id)) for hit in found.hits]
+            results = [
+                _concept(hit.entry, hit.score, evidence.get(hit.entry.id))
+                for hit in found.hits
+                if refusal(hit.entry.title or hit.entry.topic) is None  # whoever has put a table there: it is none
+            ]
             total, warnings = found.total, [*warnings, *found.warnings]
         return Recall(
             project, session_id, tuple(results), total, offset + limit if total > offset + limit else None,

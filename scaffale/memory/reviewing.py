@@ -120,7 +120,7 @@ class Reviewing(Sessions, Proposing):
                 if session_id is not None:
                     sessions = [self._session(connection, session_id, resolved)]
                 else:
-                    sessions = ledger.sessions(connection, resolved.project.id)
+                    sessions = ledger.undecided(connection, resolved.project.id)
                     others = proposals.count(connection, resolved.project.id)
                 for session in sessions:
                     groups, more, _ = self._sifted(connection, session, ledger.outline(connection, session))
