@@ -1473,6 +1473,7 @@ LEDGER = (
         "A form of the client decides only where the launcher switched it on, bound to the texts that it showed.",
         MCP_LEDGER + "test_a_form_of_the_client_decides_only_where_that_is_switched_on",
         MCP_LEDGER + "test_a_form_that_is_closed_decides_nothing",
+        MCP_LEDGER + "test_a_form_is_answered_over_stdio",
         MCP_LEDGER + "test_what_may_decide_does_not_say_that_it_only_reads",
         MCP_LEDGER + "test_a_client_without_forms_gets_the_preview",
         MCP_LEDGER + "test_a_form_is_bound_to_the_texts_that_it_showed",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 
 import anyio
 import mcp_types as types
 import pytest
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.shared.exceptions import MCPError
 
 from scaffale import settings as settings_module
@@ -199,6 +201,26 @@ def test_a_form_of_the_client_decides_only_where_that_is_switched_on(settings, e
     assert verdicts == [("concept/s/1", "accept"), ("concept/s/2", "decline")]
     assert ("mem-0001" in text, [each["seq"] for each in decided["candidates"]]) == (True, [3])
     assert marks(settings) == [(PROMOTED, "seq:1"), (DECLINED, "seq:2")]
+
+
+def test_a_form_is_answered_over_stdio(settings, era, tmp_path):
+    fill(settings)
+    environment = {
+        **os.environ, "HOME": str(tmp_path / "home"), "MEMORY_LEXICAL_BACKEND": "fts5", "MEMORY_REVIEW_ELICITATION": "1",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }  # fmt: skip
+    served = StdioServerParameters(
+        command=sys.executable, args=["-m", "scaffale.server.cli", "serve", "--tools", "ledger"], env=environment
+    )
+
+    async def main():
+        with anyio.fail_after(60):
+            async with Client(served, mode=era, elicitation_callback=answer([False, True])[0]) as client:
+                decided, _ = await call(client, "ledger_propose_promotion", session_id="s", **HOME)
+                return [each["verdict"] for each in decided["decided"]]
+
+    assert anyio.run(main) == ["decline", "accept"]
+    assert marks(settings) == [(DECLINED, "seq:1"), (PROMOTED, "seq:2")]
 
 
 def test_what_may_decide_does_not_say_that_it_only_reads(settings):

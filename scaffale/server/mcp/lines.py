@@ -11,12 +11,21 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mcp_types import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, JSONRPCNotification, JSONRPCRequest
+from mcp_types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from mcp_types import RequestId
+    from mcp_types import JSONRPCMessage, RequestId
 
 LONGEST_LINE = 16 * 1024 * 1024
 CHUNK = 65_536
@@ -72,8 +81,8 @@ def _finished(line: bytearray, head: bytes | None) -> bytes | TooLong:
     return TooLong(head or bytes(line[:_ENDS_KEPT]), bytes(line[-_ENDS_KEPT:]))
 
 
-def understand(line: bytes | TooLong) -> JSONRPCRequest | JSONRPCNotification | Refusal | None:
-    """What a line says. `None` when it asks for nothing: a blank line, a response, a malformed notification."""
+def understand(line: bytes | TooLong) -> JSONRPCMessage | Refusal | None:
+    """What a line says. `None` when it says nothing: a blank line, a malformed notification or response."""
     if isinstance(line, TooLong):
         return Refusal(_id_at_an_end(line), INVALID_REQUEST, f"a message takes at most {LONGEST_LINE} bytes")
     if not line.strip():
@@ -88,10 +97,10 @@ def understand(line: bytes | TooLong) -> JSONRPCRequest | JSONRPCNotification | 
     return _message(message, intact)
 
 
-def _message(message: dict[str, Any], intact: bool) -> JSONRPCRequest | JSONRPCNotification | Refusal | None:
+def _message(message: dict[str, Any], intact: bool) -> JSONRPCMessage | Refusal | None:
     method, request_id = message.get("method"), message.get("id")
     if "method" not in message and ("result" in message or "error" in message):
-        return None  # an answer, though this server asks nothing
+        return _response(message, intact)
     if "id" not in message:
         return _notification(message, intact)
     if type(request_id) is not int and not (type(request_id) is str and _is_unicode(request_id)):
@@ -108,6 +117,19 @@ def _message(message: dict[str, Any], intact: bool) -> JSONRPCRequest | JSONRPCN
     if type(params) is not dict:
         return Refusal(request_id, INVALID_PARAMS, "params must be an object")
     return JSONRPCRequest.model_construct(jsonrpc="2.0", id=request_id, method=method, params=params)
+
+
+def _response(message: dict[str, Any], intact: bool) -> JSONRPCResponse | JSONRPCError | None:
+    """An answer to something that this server asked, if it is well formed. Nobody has to be told when it is not."""
+    request_id, result, error = message.get("id"), message.get("result"), message.get("error")
+    if not intact or message.get("jsonrpc") != "2.0" or type(request_id) not in (int, str):
+        return None
+    if type(result) is dict and error is None:
+        return JSONRPCResponse.model_construct(jsonrpc="2.0", id=request_id, result=result)
+    if type(error) is dict and type(error.get("code")) is int and type(error.get("message")) is str:
+        said = ErrorData.model_construct(code=error["code"], message=error["message"], data=error.get("data"))
+        return JSONRPCError.model_construct(jsonrpc="2.0", id=request_id, error=said)
+    return None
 
 
 def _notification(message: dict[str, Any], intact: bool) -> JSONRPCNotification | Refusal | None:

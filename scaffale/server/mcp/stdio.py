@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-    from mcp_types import JSONRPCMessage, JSONRPCNotification, RequestId
+    from mcp_types import JSONRPCMessage, RequestId
 
     Serve = Callable[
         [MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]], Awaitable[None]
@@ -59,6 +59,7 @@ class _Wire:
         self._receive = receive
         self._send = send
         self._open: set[RequestId | None] = set()
+        self._asked: set[RequestId] = set()  # what the client was asked, and has not answered yet
         self._room = threading.Semaphore(MOST_OPEN)
         self._out: queue.SimpleQueue[tuple[bytes, bool] | None] = queue.SimpleQueue()
 
@@ -98,9 +99,14 @@ class _Wire:
         finally:
             self._in_loop(self._no_more.set)
 
-    def _take(self, message: JSONRPCRequest | JSONRPCNotification | Refusal) -> None:
+    def _take(self, message: JSONRPCMessage | Refusal) -> None:
         if isinstance(message, Refusal):
             self._out.put((message.encoded(), True))
+        elif isinstance(message, JSONRPCResponse | JSONRPCError):
+            self._room.release()
+            if message.id in self._asked:  # any other is an answer to nothing
+                self._asked.discard(message.id)
+                self._hand_over(SessionMessage(message))
         elif not isinstance(message, JSONRPCRequest):
             self._room.release()
             self._hand_over(SessionMessage(message))
@@ -130,6 +136,8 @@ class _Wire:
                 self._out.put((_encoded(message), True))
                 self._open.discard(message.id)
             else:
+                if isinstance(message, JSONRPCRequest):
+                    self._asked.add(message.id)
                 self._out.put((_encoded(message), False))
 
     def _write(self) -> None:

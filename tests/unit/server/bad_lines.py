@@ -76,13 +76,23 @@ BAD_REQUESTS = [
     (b'{"jsonrpc":"2.0","id":ID,"method":"ping","params":0}', ID, INVALID_PARAMS),
 ]
 
+# well formed, and to nothing that was asked
+ANSWERS = [
+    b'{"jsonrpc":"2.0","id":1,"result":{}}',
+    b'{"jsonrpc":"2.0","id":"x","result":{"action":"accept"}}',
+    b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}',
+]
+
 SILENT = [
     b"",
     b"   \t ",
     b"\r",
-    b'{"jsonrpc":"2.0","id":1,"result":{}}',
-    b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}',
+    *ANSWERS,
     b'{"jsonrpc":"2.0","id":1,"result":null,"error":null}',
+    b'{"jsonrpc":"2.0","id":1,"result":[1]}',
+    b'{"jsonrpc":"2.0","id":1,"error":{"code":"1","message":"x"}}',
+    b'{"jsonrpc":"2.0","id":null,"result":{}}',
+    b'{"id":1,"result":{}}',
     b'{"method":"notifications/initialized"}',
     b'{"jsonrpc":"2.0","method":"notifications/x","params":[1]}',
     b'{"jsonrpc":"2.0","method":"notifications/\\ud800"}',

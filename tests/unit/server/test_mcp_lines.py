@@ -7,7 +7,7 @@ import bad_lines
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp_types import JSONRPCNotification, JSONRPCRequest
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from scaffale.server.mcp import lines
 from scaffale.server.mcp.lines import Refusal, TooLong, split, understand
@@ -38,7 +38,8 @@ def test_what_is_no_request_is_refused_with_the_id_it_carries(line, answered, co
 
 @pytest.mark.parametrize("line", bad_lines.SILENT)
 def test_what_asks_for_nothing_is_not_answered(line):
-    assert understand(line) is None
+    understood = understand(line)
+    assert isinstance(understood, JSONRPCResponse | JSONRPCError) if line in bad_lines.ANSWERS else understood is None
 
 
 @pytest.mark.parametrize("line", [line for line, _ in bad_lines.FOR_THE_SERVER] + bad_lines.REFUSED_CALLS)
