@@ -73,6 +73,18 @@ def run(arguments: Sequence[str], output: Output) -> int:
     command = COMMANDS.get(name)
     if command is None:
         raise _unknown(name)
+    parser = parser_of(name)
+    parser.given = rest
+    try:
+        parsed = parser.parse_args(rest)
+    except SystemExit:  # of `--help`, which has been printed
+        return DONE
+    return command.run(parsed, output)
+
+
+def parser_of(name: str) -> _Parser:
+    """The parser of a command."""
+    command = COMMANDS[name]
     # argparse looks for catalogues of translations that nobody ships, and imports `locale` to do so.
     setattr(argparse, "_", str)  # noqa: B010
     parser = _Parser(
@@ -85,12 +97,7 @@ def run(arguments: Sequence[str], output: Output) -> int:
     )
     command.arguments(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON")
-    parser.given = rest
-    try:
-        parsed = parser.parse_args(rest)
-    except SystemExit:  # of `--help`, which has been printed
-        return DONE
-    return command.run(parsed, output)
+    return parser
 
 
 def _drop_json(rest: list[str]) -> None:
@@ -156,6 +163,8 @@ COMMANDS = {
     "skill": Command("print the Agent Skill", "scaffale skill", "clients:skill"),
     "serve": Command("serve agents over MCP: on stdin and stdout, or to a team", "scaffale serve --tools all", "house:serve"),
     "ui": Command("search, read, map and review in a browser", "scaffale ui", "web:ui"),
+    "demo": Command("a short tour on data that ships", "scaffale demo", "tour:demo"),
+    "completion": Command("complete commands in your shell", "scaffale completion bash", "tour:completion"),
     "token create": Command(
         "let somebody ask a server over HTTP", "scaffale token create ada --read-only --days 90", "tokens:create"
     ),
