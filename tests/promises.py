@@ -54,6 +54,9 @@ CALLS = "unit/server/hooks/test_calls.py::"
 HTTP = "unit/server/test_mcp_http.py::"
 HTTP_PROCESS = "integration/test_http_process.py::"
 TOKENS_KEPT = "unit/memory/test_access.py::"
+COMPLETION = "unit/server/test_completion.py::"
+BLOCKS = "integration/test_code_blocks.py::"
+BROWSER = "browser/test_page.py::"
 PAGES = "unit/server/web/test_pages.py::"
 MARKUP = "unit/server/web/test_rendered.py::"
 INSTALL = "unit/server/install/test_install.py::"
@@ -1794,7 +1797,47 @@ FACES = (
         TWINS + "test_memory_is_carried_to_a_file_and_back",
         TWINS + "test_proposals_wait_for_a_person_on_a_terminal",
     ),
-    promise("6-completion", "Shell completion.", later="command line"),
+    promise(
+        "6-completion",
+        "Completion for bash, zsh, fish and PowerShell.",
+        COMPLETION + "test_every_command_is_in_every_script",
+        COMPLETION + "test_bash_completes",
+        COMPLETION + "test_zsh_completes",
+        COMPLETION + "test_fish_completes",
+    ),
+    promise(
+        "6-tour",
+        "A tour runs real commands on data that ships and touches nothing else.",
+        COMPLETION + "test_the_tour_runs_real_commands_and_touches_nothing_of_ours",
+    ),
+    promise(
+        "6-true-docs",
+        "The reference is generated from the program, and every block of code in the documentation is run.",
+        COMPLETION + "test_the_reference_is_level_with_the_program",
+        BLOCKS + "test_every_block_is_of_a_kind_that_is_tried_or_says_why_not",
+        BLOCKS + "test_shell_runs",
+        BLOCKS + "test_python_runs_and_gives_what_the_comments_say",
+    ),
+    promise(
+        "6-registries",
+        "What registries, bundles and containers are told is true of the program.",
+        "architecture/test_registries.py::test_server_json_names_this_version_and_real_settings",
+        "architecture/test_registries.py::test_the_bundle_lists_the_tools_that_are_served",
+        "architecture/test_registries.py::test_what_is_deployed_starts_commands_that_parse",
+        "architecture/test_registries.py::test_every_shipped_script_of_others_has_its_licence",
+    ),
+    promise(
+        "6-browser",
+        "In a real browser: typed, clicked, without scripts, on a small screen, sound for screen readers.",
+        BROWSER + "test_results_come_while_one_types_and_keys_lead_through_them",
+        BROWSER + "test_an_answer_to_an_earlier_question_is_never_shown",
+        BROWSER + "test_the_page_works_without_scripts",
+        BROWSER + "test_stored_text_that_means_harm_does_none",
+        BROWSER + "test_the_policy_stops_what_slips_in",
+        BROWSER + "test_the_map_shows_filters_opens_and_stays",
+        BROWSER + "test_every_page_is_sound_for_keyboards_screen_readers_and_small_screens",
+        BROWSER + "test_what_a_page_weighs",
+    ),
 )
 
 BEYOND = (

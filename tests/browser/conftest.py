@@ -77,11 +77,18 @@ def kept_in(home: Path) -> None:
     }.items():  # fmt: skip
         (notes / shelf / "deep").mkdir(parents=True)
         for name in names:
-            text = f"---\ntags: [{shelf}]\n---\n\n# About {name}\n\nHow we do {name} and why.\n\n## Steps of {name}\n\nFirst look, then {name}.\n"
-            (notes / shelf / ("deep" if name in ("keys", "alerts") else "") / f"{name}.md").write_text(text, encoding="utf-8")
+            text = f"---\ntags: [{shelf}]\n---\n\n# About {name}\n\nHow we do {name} and why.\n\n"
+            text += f"## Steps of {name}\n\nFirst look, then {name}.\n"
+            (notes / shelf / ("deep" if name in ("keys", "alerts") else "") / f"{name}.md").write_text(
+                text, encoding="utf-8"
+            )
     (notes / "hostile" / "hostile.md").write_text(HOSTILE, encoding="utf-8")
-    (notes / "hostile" / "long.md").write_text("".join(f"# Heading {n}\n\nword\n\n" for n in range(10_000)), encoding="utf-8")
-    (notes / "hostile" / "huge.md").write_text("# Huge\n\n" + ("a long line of words that goes on " * 30 + "\n\n") * 4_800, encoding="utf-8")
+    (notes / "hostile" / "long.md").write_text(
+        "".join(f"# Heading {n}\n\nword\n\n" for n in range(10_000)), encoding="utf-8"
+    )
+    (notes / "hostile" / "huge.md").write_text(
+        "# Huge\n\n" + ("a long line of words that goes on " * 30 + "\n\n") * 4_800, encoding="utf-8"
+    )
     settings = settings_module.load({"HOME": str(home)}, str(home))
     with Docs(settings) as docs, Memory(settings) as memory:
         for shelf in ("standard", "runbooks", "hostile"):
@@ -102,9 +109,15 @@ def kept_in(home: Path) -> None:
                 content=f"{text}. <script>document.title='owned'</script> It was decided after the outage.",
                 source_type="decision", tags=["ops"],
             )  # fmt: skip
-        (home / "AGENTS.md").write_text("# Rules\n\n- Always run the linter\n- Never push on Friday\n", encoding="utf-8")
+        (home / "AGENTS.md").write_text(
+            "# Rules\n\n- Always run the linter\n- Never push on Friday\n", encoding="utf-8"
+        )
         memory.propose(
-            source_path=str(home / "AGENTS.md"), actor="ada", project_id="git:example.org/acme/app", scope="ops", anywhere=True
+            source_path=str(home / "AGENTS.md"),
+            actor="ada",
+            project_id="git:example.org/acme/app",
+            scope="ops",
+            anywhere=True,
         )
 
 
@@ -126,8 +139,13 @@ def tab(browser, page) -> Iterator[object]:
     opened = context.new_page()
     trouble: list[str] = []
     opened.on("pageerror", lambda error: trouble.append(f"script: {error}"))
-    opened.on("console", lambda message: trouble.append(f"console: {message.text}") if message.type == "error" else None)
-    opened.on("request", lambda request: None if request.url.startswith(page.address) else trouble.append(f"asked: {request.url}"))
+    opened.on(
+        "console", lambda message: trouble.append(f"console: {message.text}") if message.type == "error" else None
+    )
+    opened.on(
+        "request",
+        lambda request: None if request.url.startswith(page.address) else trouble.append(f"asked: {request.url}"),
+    )
     opened.trouble = trouble
     yield opened
     context.close()

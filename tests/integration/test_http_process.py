@@ -18,7 +18,11 @@ import pytest
 from scaffale import settings as settings_module
 from scaffale.memory import Memory
 
-HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"}
+HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2026-07-28",
+    "Mcp-Method": "tools/call",
+}
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
@@ -80,12 +84,23 @@ def served(home, hall):
 
 
 def said(tool, **arguments):
-    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": META}}
+    return {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments, "_meta": META},
+    }
 
 
 def written(number, content):
     return said(
-        "memory_add_entry", project_id="p", scope="s", topic=f"t{number}", content=content, source_type="decision", dedupe=False
+        "memory_add_entry",
+        project_id="p",
+        scope="s",
+        topic=f"t{number}",
+        content=content,
+        source_type="decision",
+        dedupe=False,
     )
 
 
@@ -189,9 +204,13 @@ def test_beyond_loopback_nothing_is_served_without_a_token(home, hall):
     server = Served(home, "--host", "0.0.0.0")
     try:
         port = server.place[1]
-        assert httpx2.post(f"http://127.0.0.1:{port}/mcp", json=said("memory_status"), headers=HEADERS).status_code == 401
+        assert (
+            httpx2.post(f"http://127.0.0.1:{port}/mcp", json=said("memory_status"), headers=HEADERS).status_code == 401
+        )
         stranger = {**HEADERS, "Host": f"evil.example:{port}"}
-        assert httpx2.post(f"http://127.0.0.1:{port}/mcp", json=said("memory_status"), headers=stranger).status_code == 421
+        assert (
+            httpx2.post(f"http://127.0.0.1:{port}/mcp", json=said("memory_status"), headers=stranger).status_code == 421
+        )
         assert server.stop() == 0
     finally:
         server.process.kill()

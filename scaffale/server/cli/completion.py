@@ -24,7 +24,9 @@ def _groups(known: list[Described]) -> dict[str, list[Described]]:
 
 
 def _flags(command: Described) -> str:
-    return " ".join(flag for argument in command.arguments for flag in argument.flags if flag.startswith("--")) + " --help"
+    return (
+        " ".join(flag for argument in command.arguments for flag in argument.flags if flag.startswith("--")) + " --help"
+    )
 
 
 def _is_group(those: list[Described]) -> bool:
@@ -51,7 +53,11 @@ def _bash(known: list[Described]) -> str:
     ]
     for first, those in groups.items():
         if _is_group(those):
-            lines += [f"      {first})", f'        if (( COMP_CWORD == 2 )); then words="{" ".join(_second(those))}"', "        else"]
+            lines += [
+                f"      {first})",
+                f'        if (( COMP_CWORD == 2 )); then words="{" ".join(_second(those))}"',
+                "        else",
+            ]
             lines += ['          case "${COMP_WORDS[2]}" in']
             lines += [f'            {each.name.split()[1]}) words="{_flags(each)}";;' for each in those]
             lines += ["          esac", "        fi;;"]
@@ -61,8 +67,14 @@ def _bash(known: list[Described]) -> str:
     for each in known:
         for argument in each.arguments:
             if argument.flags and argument.choices:
-                pattern = f'"{each.name} {argument.flags[-1]}"' if " " in each.name else f'"{each.name} "*" {argument.flags[-1]}"'
-                lines.append(f'      {pattern}) COMPREPLY=($(compgen -W "{" ".join(argument.choices)}" -- "$cur")); return;;')
+                pattern = (
+                    f'"{each.name} {argument.flags[-1]}"'
+                    if " " in each.name
+                    else f'"{each.name} "*" {argument.flags[-1]}"'
+                )
+                lines.append(
+                    f'      {pattern}) COMPREPLY=($(compgen -W "{" ".join(argument.choices)}" -- "$cur")); return;;'
+                )
     lines += [
         "    esac",
         "    # What is no option is a file, or something that only the person knows.",
@@ -98,13 +110,23 @@ def _zsh(known: list[Described]) -> str:
         lines.append(f"    {first})")
         if _is_group(those):
             second = " ".join(_zsh_word(each.name.split()[1], each.help) for each in those)
-            lines += ["      if (( CURRENT == 3 )); then", f"        found=({second})", "        _describe command found; return", "      fi"]
+            lines += [
+                "      if (( CURRENT == 3 )); then",
+                f"        found=({second})",
+                "        _describe command found; return",
+                "      fi",
+            ]
             lines.append('      case "$words[3]" in')
             lines += [f"        {each.name.split()[1]}) found=({_zsh_options(each)});;" for each in those]
             lines += ["      esac;;"]
         else:
             lines.append(f"      found=({_zsh_options(those[0])});;")
-    lines += ["  esac", '  [[ "$words[CURRENT]" == -* ]] && _describe option found || _files', "}", "compdef _scaffale scaffale"]
+    lines += [
+        "  esac",
+        '  [[ "$words[CURRENT]" == -* ]] && _describe option found || _files',
+        "}",
+        "compdef _scaffale scaffale",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -127,7 +149,9 @@ def _single(text: str) -> str:
 def _fish(known: list[Described]) -> str:
     lines = ["# Completion of scaffale for fish:  scaffale completion fish | source"]
     for first, those in _groups(known).items():
-        lines.append(f"complete -c scaffale -n __fish_use_subcommand -f -a {first} -d {_fish_text(_about(first, those))}")
+        lines.append(
+            f"complete -c scaffale -n __fish_use_subcommand -f -a {first} -d {_fish_text(_about(first, those))}"
+        )
         for each in those:
             seen = f"__fish_seen_subcommand_from {first}"
             if _is_group(those):
@@ -138,9 +162,17 @@ def _fish(known: list[Described]) -> str:
                 seen += f"; and __fish_seen_subcommand_from {second}"
             for argument in each.arguments:
                 if argument.flags:
-                    value = f" -x -a {_fish_text(' '.join(argument.choices))}" if argument.choices else " -r" if argument.takes_value else ""
+                    value = (
+                        f" -x -a {_fish_text(' '.join(argument.choices))}"
+                        if argument.choices
+                        else " -r"
+                        if argument.takes_value
+                        else ""
+                    )
                     long = argument.flags[-1].removeprefix("--")
-                    lines.append(f"complete -c scaffale -n {_fish_text(seen)} -l {long}{value} -d {_fish_text(argument.help)}")
+                    lines.append(
+                        f"complete -c scaffale -n {_fish_text(seen)} -l {long}{value} -d {_fish_text(argument.help)}"
+                    )
     return "\n".join(lines) + "\n"
 
 
@@ -168,7 +200,7 @@ def _powershell(known: list[Described]) -> str:
     lines += [
         "  }",
         "  $place = if ($given.Count -eq 0) { '' }",
-        "    elseif ($given.Count -ge 2 -and $known.ContainsKey(\"$($given[0]) $($given[1])\")) { \"$($given[0]) $($given[1])\" }",
+        '    elseif ($given.Count -ge 2 -and $known.ContainsKey("$($given[0]) $($given[1])")) { "$($given[0]) $($given[1])" }',
         "    else { $given[0] }",
         "  if (-not $known.ContainsKey($place)) { return }",
         "  $known[$place].Split(' ') | Where-Object { $_ -like \"$wordToComplete*\" } |",
@@ -178,4 +210,9 @@ def _powershell(known: list[Described]) -> str:
     return "\n".join(lines) + "\n"
 
 
-SHELLS: dict[str, Callable[[list[Described]], str]] = {"bash": _bash, "zsh": _zsh, "fish": _fish, "powershell": _powershell}
+SHELLS: dict[str, Callable[[list[Described]], str]] = {
+    "bash": _bash,
+    "zsh": _zsh,
+    "fish": _fish,
+    "powershell": _powershell,
+}

@@ -12,8 +12,17 @@ if TYPE_CHECKING:
 
 HEAD = """# Commands
 
-Generated from the program by `python -m scaffale.server.cli.reference`; a test holds it level. The [guide](command-line.md) says what they are for, and what exit codes mean.
+Generated from the program by `python -m scaffale.server.cli.reference`; a test holds it level.
+The [guide](command-line.md) says what they are for, and what exit codes mean.
 """
+
+
+_SERVES, _ASKS = "it serves until it is stopped", "it asks a person on a terminal"
+_MODEL = "it needs a model, which is not shipped"
+NOT_RUN = {  # examples that no test can run as they stand, and why
+    "serve": _SERVES, "ui": _SERVES, "watch": _SERVES, "memory accept": _ASKS, "review": _ASKS, "vectors enable": _MODEL,
+    "vectors build": _MODEL,
+}  # fmt: skip
 
 
 def text() -> str:
@@ -28,6 +37,8 @@ def _lines() -> Iterator[str]:
         yield ""
         yield f"{command.help[0].upper()}{command.help[1:]}."
         yield ""
+        if command.name in NOT_RUN:
+            yield f"<!-- not run: {NOT_RUN[command.name]} -->"
         yield f"```sh\n{command.example}\n```"
         yield ""
         for argument in command.arguments:

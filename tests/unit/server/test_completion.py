@@ -53,7 +53,9 @@ def test_bash_completes(typed, offered, not_offered):
     words = typed.split(" ")
     quoted = " ".join(f"'{word}'" for word in words)
     asked = f"COMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _scaffale; printf '%s\\n' \"${{COMPREPLY[@]}}\""
-    ran = subprocess.run(["bash", "-euc", completion.script("bash") + asked], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        ["bash", "-euc", completion.script("bash") + asked], capture_output=True, text=True, check=True
+    )
     found = set(ran.stdout.split())
     assert offered <= found
     assert not not_offered & found
@@ -62,7 +64,7 @@ def test_bash_completes(typed, offered, not_offered):
 @needs("bash")
 def test_bash_offers_the_values_of_an_option_and_leaves_the_rest_to_files():
     asked = "COMP_WORDS=(scaffale serve --tools ''); COMP_CWORD=3; _scaffale; echo \"${COMPREPLY[@]}\";"
-    asked += "COMPREPLY=(); COMP_WORDS=(scaffale scan doc); COMP_CWORD=2; _scaffale; echo \"[${COMPREPLY[@]}]\""
+    asked += 'COMPREPLY=(); COMP_WORDS=(scaffale scan doc); COMP_CWORD=2; _scaffale; echo "[${COMPREPLY[@]}]"'
     ran = subprocess.run(["bash", "-ec", completion.script("bash") + asked], capture_output=True, text=True, check=True)
     first, second = ran.stdout.splitlines()
     assert {"default", "all", "memory", "docs"} <= set(first.split())
@@ -75,7 +77,9 @@ def test_zsh_completes(typed, offered, not_offered):
     words = typed.split(" ")
     stubs = "compdef() { }\n_files() { }\n_describe() { print -rl -- ${(P)2} }\n"
     asked = f"words=({' '.join(repr(word) for word in words)}); CURRENT={len(words)}; _scaffale\n"
-    ran = subprocess.run(["zsh", "-fc", stubs + completion.script("zsh") + asked], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        ["zsh", "-fc", stubs + completion.script("zsh") + asked], capture_output=True, text=True, check=True
+    )
     found = {line.partition(":")[0] for line in ran.stdout.splitlines()}
     begun = {word for word in found if word.startswith(words[-1])}
     assert offered <= begun
@@ -87,7 +91,11 @@ def test_zsh_completes(typed, offered, not_offered):
 def test_fish_completes(typed, offered, not_offered, tmp_path):
     asked = completion.script("fish") + f"\ncomplete -C '{typed}'\n"
     ran = subprocess.run(
-        ["fish", "--no-config", "-c", asked], capture_output=True, text=True, check=True, env={"HOME": str(tmp_path), "PATH": "/bin:/usr/bin"}
+        ["fish", "--no-config", "-c", asked],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"HOME": str(tmp_path), "PATH": "/bin:/usr/bin"},
     )
     found = {line.partition("\t")[0] for line in ran.stdout.splitlines()}
     assert offered <= found
@@ -98,7 +106,9 @@ def test_fish_completes(typed, offered, not_offered, tmp_path):
 
 
 def test_the_reference_is_level_with_the_program():
-    ran = subprocess.run([sys.executable, "-m", "scaffale.server.cli.reference"], capture_output=True, text=True, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-m", "scaffale.server.cli.reference"], capture_output=True, text=True, check=True
+    )
     assert ran.stdout == reference.text()
     level = (DOCS / "commands.md").read_text(encoding="utf-8") == reference.text()
     assert level, "run: python -m scaffale.server.cli.reference > docs/commands.md"

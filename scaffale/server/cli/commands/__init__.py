@@ -172,7 +172,7 @@ COMMANDS = {
     "token revoke": Command("and who may not any more", "scaffale token revoke ada", "tokens:revoke"),
     "shelf list": Command("the shelves", "scaffale shelf list", "docs:shelf_list"),
     "shelf show": Command("the documents of a shelf", "scaffale shelf show guide", "docs:shelf_show"),
-    "shelf create": Command("make an empty shelf", "scaffale shelf create guide", "docs:shelf_create"),
+    "shelf create": Command("make an empty shelf", "scaffale shelf create archive", "docs:shelf_create"),
     "shelf update": Command(
         "rename or describe a shelf", "scaffale shelf update guide --name manual", "docs:shelf_update"
     ),
@@ -187,7 +187,7 @@ COMMANDS = {
     "shelf parents": Command("the shelves that a shelf leans on", "scaffale shelf parents client --add standard", "map:parents"),
     "correlate": Command("propose links between documents", "scaffale correlate runbooks --apply", "map:correlate"),
     "tag list": Command("the dictionary of tags", "scaffale tag list", "map:tag_list"),
-    "tag create": Command("a new tag", "scaffale tag create billing", "map:tag_create"),
+    "tag create": Command("a new tag", "scaffale tag create security", "map:tag_create"),
     "tag update": Command("rename or describe a tag", "scaffale tag update billing --name invoices", "map:tag_update"),
     "tag remove": Command("take a tag from every document", "scaffale tag remove billing", "map:tag_remove"),
     "tag set": Command("give a document its tags", "scaffale tag set 12 billing howto", "map:tag_set"),
@@ -217,9 +217,11 @@ COMMANDS = {
     "memory handoff": Command("what changed, for whoever takes over", "scaffale memory handoff --since 2w", "exchange:handoff"),
     "memory verify": Command("look whether the evidence still stands", "scaffale memory verify ID", "exchange:verify"),
     "memory ticket": Command("an entry from a ticket", "scaffale memory ticket APP-12 - --scope backend", "exchange:ticket"),
-    "memory commit": Command("entries from commits", "scaffale memory commit --range v1..HEAD --apply", "exchange:commit"),
+    "memory commit": Command(
+        "entries from commits", "scaffale memory commit --range v1..HEAD --scope app --apply", "exchange:commit"
+    ),
     "memory document": Command(
-        "an entry about a document", 'scaffale memory document 12 "Keys rotate weekly" --section Keys', "exchange:document"
+        "an entry about a document", 'scaffale memory document 12 "Keys rotate weekly" --scope ops', "exchange:document"
     ),
     "memory notes": Command("entries from Markdown notes", "scaffale memory notes NOTES.md --scope app", "exchange:notes"),
     "memory export": Command("write a project's memory to a file", "scaffale memory export app.zip", "exchange:export"),
@@ -257,7 +259,7 @@ COMMANDS = {
     "vectors disable": Command("turn search by meaning off", "scaffale vectors disable --drop", "vectors:disable"),
     "project bind": Command(
         "say that a folder belongs to the project that its .env claims",
-        "scaffale project bind --project ~/work/app",
+        "scaffale project bind --project .",
         "memory:bind",
     ),
 }  # fmt: skip

@@ -19,7 +19,7 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Index two folders of Markdown; the second leans on the first.", ("scan", "{world}/handbook", "--shelf", "handbook")),
     ("", ("scan", "{world}/services", "--shelf", "services")),
     ("", ("shelf", "parents", "services", "--add", "handbook")),
-    ("Ask. The answer is a section, with its lines and an excerpt.", ("search", "how many days does a signing key serve", "--docs")),
+    ("Ask. The answer is a section, with its lines.", ("search", "how many days does a signing key serve", "--docs")),
     ("Identifiers work whole and by part.", ("search", "retryAfter", "--docs", "--limit", "1")),
     ("Links between documents, proposed by evidence and with reasons.", ("correlate", "services", "--apply")),
     (

@@ -194,7 +194,7 @@
     pen.font = `${settings.labelSize}px system-ui, sans-serif`;
     pen.fillStyle = colours.ink;
     pen.textAlign = "center";
-    pen.fillText(fitting(data.label, 150), data.x, data.y + data.size + settings.labelSize);
+    pen.fillText(fitting(data.label, 110), data.x, data.y + data.size + settings.labelSize);
   }
 
   function ground() {
