@@ -1,7 +1,7 @@
 """`python -m benchmarks run|gate [CASE …] [--sections N]`: measure, and hold the figures to their baseline.
 
-Other commands say more of themselves with `--help`: `quality`, `literals`, `answerable`, `guard`, `credentials`, `scale`,
-`peers`.
+Other commands say more of themselves with `--help`: `quality`, `vectors`, `literals`, `answerable`, `guard`, `credentials`,
+`scale`, `peers`.
 
 `run` prints every figure with its goal. `gate` does the same at a size that fits CI and fails when a figure is worse than
 its baseline by more than the slack, or when the frozen raw arms changed. `gate --accept REASON` writes new baselines.
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines.json")
-OTHERS = ("quality", "literals", "answerable", "guard", "scale", "peers", "credentials", "links")  # with a `main` of their own
+OTHERS = (  # with a `main` of their own
+    "quality", "literals", "answerable", "guard", "scale", "peers", "credentials", "links", "vectors",
+)  # fmt: skip
 
 
 def main() -> int:

@@ -39,6 +39,13 @@ SAMPLE_SLACK = 0.02  # one question of fifty; the figures are the same on every 
 SET_SLACK = 0.01
 
 
+MEANING = (("vectors alone", "vector", "rrf"), ("hybrid, rrf", "hybrid", "rrf"), ("hybrid, convex", "hybrid", "convex"))
+PATIENT = {  # no question is left to words because this machine is busy
+    "MEMORY_VECTOR_DEADLINE_MS": "60000",
+    "MEMORY_VECTOR_FOLDER": os.path.join(tempfile.gettempdir(), "scaffale-quality-model"),
+}
+
+
 class Text(NamedTuple):
     """A document; or a turn of the conversation `group`, in its session `part`."""
 
@@ -106,6 +113,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("sets", nargs="*", metavar="SET", help=f"some of {', '.join((*SAMPLE, *GOALS))} (default: all)")
     parser.add_argument("--engine", action="append", choices=ENGINES, help="repeatable (default: tantivy and fts5)")
     parser.add_argument("--no-rivals", action="store_true", help="the product alone")
+    parser.add_argument("--vectors", metavar="MODEL", help="a folder of a model: adds the product with vectors, both fusions")
+    parser.add_argument("--language", action="append", help="that the model was made for; repeatable")
+    parser.add_argument("--cut", type=int, default=0, help="only the first so many characters of each text, for every arm")
     parser.add_argument("--data", default=DATA, metavar="DIR", help="where the evaluation sets lie")
     parser.add_argument("--per-query", metavar="FILE", help="write what each question found, as JSONL")
     parser.add_argument("--against", metavar="FILE", help="compare with what --per-query wrote before")
@@ -119,7 +129,12 @@ def main(argv: Sequence[str]) -> int:
         names = [name for name in names if name in SAMPLE]
     for absent in () if asked.no_rivals else rivals.absent():
         print(f"{absent} is not installed and was left out", file=sys.stderr)
-    outcomes = list(measured(names, asked.data, asked.engine or ENGINES[:2], with_rivals=not asked.no_rivals))
+    by_meaning = ByMeaning(asked.vectors, tuple(asked.language or ())) if asked.vectors else None
+    outcomes = list(
+        measured(
+            names, asked.data, asked.engine or ENGINES[:2], with_rivals=not asked.no_rivals, meaning=by_meaning, cut=asked.cut
+        )
+    )
     for verdict in verdicts(outcomes):
         print(verdict)
     if asked.per_query:
@@ -129,25 +144,47 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def measured(names: Iterable[str], data: str, engines: Sequence[str], *, with_rivals: bool = True) -> Iterator[Outcome]:
+def measured(
+    names: Iterable[str],
+    data: str,
+    engines: Sequence[str],
+    *,
+    with_rivals: bool = True,
+    meaning: ByMeaning | None = None,
+    cut: int = 0,
+) -> Iterator[Outcome]:
     """Every arm on every set, printed as it comes."""
     for name in names:
         collection = load(name, data)
+        if cut:
+            collection = collection._replace(texts=[text._replace(body=text.body[:cut]) for text in collection.texts])
         print(f"\n{name}: {len(collection.texts)} texts, {len(collection.questions)} questions")
         with tempfile.TemporaryDirectory(prefix="scaffale-quality-") as folder:
-            for outcome in outcomes(collection, folder, engines, with_rivals=with_rivals):
+            for outcome in outcomes(collection, folder, engines, with_rivals=with_rivals, meaning=meaning):
                 shown = "  ".join(f"{measure} {outcome.mean(measure):.4f}" for measure in _measures(collection))
                 print(f"  {outcome.arm:<24} {shown}   {outcome.milliseconds:.1f} ms a question", flush=True)
                 yield outcome
 
 
-def outcomes(collection: Collection, folder: str, engines: Sequence[str], *, with_rivals: bool) -> Iterator[Outcome]:
-    """The product on each engine, then the rivals that are installed."""
+def outcomes(
+    collection: Collection,
+    folder: str,
+    engines: Sequence[str],
+    *,
+    with_rivals: bool,
+    meaning: ByMeaning | None = None,
+) -> Iterator[Outcome]:
+    """The product on each engine, with vectors where a model was given, then the rivals that are installed."""
     hall = _DocsHall if not collection.texts[0].group else _MemoryHall
     product = hall(collection, folder)
     for engine in engines:
         with product.on(engine) as ask:
             yield _outcome(collection, PRODUCT + engine, ask)
+    for arm, retrieval, fusion in MEANING if meaning else ():
+        asking = product.on(engines[0], retrieval)
+        meaning.turn_on(asking.hall, fusion)
+        with asking as ask:
+            yield _outcome(collection, PRODUCT + arm, ask)
     for name, rival in rivals.RIVALS.items() if with_rivals else ():
         if name not in rivals.absent():
             yield _outcome(collection, name, _rival(collection, rival))
@@ -230,17 +267,19 @@ class _DocsHall:
             )
         assert report.new == len(collection.texts), report
 
-    def on(self, engine: str) -> _Asking:
+    def on(self, engine: str, retrieval: str = "lexical") -> _Asking:
         docs = self._docs(engine)
         docs.maintain()
 
         def rank(question: Question) -> list[str]:
-            return [self._ids[hit.file_path] for hit in docs.search(query=question.text, limit=DEPTH).results]
+            found = docs.search(query=question.text, limit=DEPTH, retrieval=retrieval).results
+            return [self._ids[hit.file_path] for hit in found]
 
         return _Asking(docs, rank)
 
     def _docs(self, engine: str) -> Docs:
-        return Docs(settings_module.load({"HOME": self._folder, "DOCS_LEXICAL_BACKEND": engine}, self._folder))
+        environ = {"HOME": self._folder, "DOCS_LEXICAL_BACKEND": engine, **PATIENT}
+        return Docs(settings_module.load(environ, self._folder))
 
 
 class _MemoryHall:
@@ -258,18 +297,18 @@ class _MemoryHall:
                 )  # fmt: skip
                 self._ids[added.entry_id] = text.id
 
-    def on(self, engine: str) -> _Asking:
+    def on(self, engine: str, retrieval: str = "lexical") -> _Asking:
         memory = self._memory(engine)
         memory.maintain()
 
         def rank(question: Question) -> list[str]:
-            found = memory.search(query=question.text, project_id=question.group, limit=DEPTH)
+            found = memory.search(query=question.text, project_id=question.group, limit=DEPTH, retrieval=retrieval)
             return [self._ids[hit.id] for hit in found.results]
 
         return _Asking(memory, rank)
 
     def _memory(self, engine: str) -> Memory:
-        environ = {"HOME": self._folder, "MEMORY_LEXICAL_BACKEND": engine, "MEMORY_MAX_SEARCH_RESULTS": str(DEPTH)}
+        environ = {"HOME": self._folder, "MEMORY_LEXICAL_BACKEND": engine, "MEMORY_MAX_SEARCH_RESULTS": str(DEPTH), **PATIENT}
         return Memory(settings_module.load(environ, self._folder))
 
 
@@ -277,14 +316,27 @@ class _Asking:
     """`with hall.on(engine) as rank:` asks, and closes the hall at the end."""
 
     def __init__(self, hall: Docs | Memory, rank: Callable[[Question], list[str]]) -> None:
-        self._hall = hall
+        self.hall = hall
         self._rank = rank
 
     def __enter__(self) -> Callable[[Question], list[str]]:
         return self._rank
 
     def __exit__(self, *error: object) -> None:
-        self._hall.close()
+        self.hall.close()
+
+
+class ByMeaning:
+    """A model, and vectors of it. Questions are asked of the process that has it, as those of agents are."""
+
+    def __init__(self, model: str, languages: tuple[str, ...]) -> None:
+        from scaffale.meaning import managing
+
+        self._space = managing.space_of(managing.Wish(model, languages=languages))
+
+    def turn_on(self, hall: Docs | Memory, fusion: str) -> None:
+        hall.enable_vectors(space=self._space, fusion=fusion)
+        hall.build_vectors()
 
 
 def _written(texts: Iterable[Text], folder: str) -> dict[str, str]:

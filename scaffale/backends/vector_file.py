@@ -80,7 +80,7 @@ class VectorFile:
                 if upto:
                     connection.execute("DELETE FROM mark")
                     connection.execute("INSERT INTO mark VALUES (?, ?, ?)", upto)
-                self.settle(connection)
+                self.settle(connection, done=upto is not None)
         except Exception as error:
             if isinstance(error.__cause__, apsw.BusyError | apsw.LockedError):
                 raise WriterBusy from None
@@ -133,8 +133,8 @@ class VectorFile:
     def erase(self, connection: apsw.Connection, ids: Sequence[int]) -> None:
         """Forget vectors; their rows still stand."""
 
-    def settle(self, connection: apsw.Connection) -> None:
-        """The last step of a batch, inside its transaction."""
+    def settle(self, connection: apsw.Connection, *, done: bool) -> None:
+        """The last step of a batch, inside its transaction; `done` when it ends at a watermark."""
 
     def _create(self) -> None:
         connection = self._connection

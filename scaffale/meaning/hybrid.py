@@ -99,7 +99,9 @@ def search(
     if asked is not None:
         vector, leg.state = asked.vector()
         if vector is not None and asked.space is not None:
-            leg.take(asked.space, vector, query, pages, asking)
+            leg.take(asked.space, vector)
+            if retrieval != VECTOR:
+                leg.mind_the_language(query, pages, asking.look)
     hits: list[Hit] = []
     contributions: dict[int, Contribution] = {}
     total = 0
@@ -151,10 +153,14 @@ class _Leg:
     def method(self) -> str:
         return self._meaning.fusion
 
-    def take(self, space: Space, vector: Vector, query: Query, pages: Sequence[Page], asking: Asking) -> None:
-        """The vector came; it is of use when the model knows the language of the question."""
+    def take(self, space: Space, vector: Vector) -> None:
+        """The vector came."""
         self._space, self._vector = space, vector
-        if space.languages and not space.speaks(language(query, pages, asking.look)):
+
+    def mind_the_language(self, query: Query, pages: Sequence[Page], look: Look) -> None:
+        """Nothing is fused when the model was not made for the language of the question."""
+        space = self._space
+        if space and space.languages and not space.speaks(language(query, pages, look)):
             self.state = State("language", f"the model was made for {', '.join(space.languages)}")
 
     def near(self, filter: Filter, k: int, exclude: Collection[int]) -> list[Hit]:

@@ -1,7 +1,8 @@
 """Two ranked lists of the same things, one by words and one by meaning, as one. Arithmetic alone.
 
 By default ranks are fused (reciprocal rank fusion: Cormack, Clarke and Büttcher, 2009), which needs no two scores to mean
-the same. The alternative is a convex sum of scores, made comparable by where they stand in their own list.
+the same. The alternative is a convex sum of scores, made comparable by how far they stand out of their own list.
+`docs/vectors.md` has what both were measured to give.
 
 What a leg cannot know of, it does not speak against: a thing that has no vector yet counts by meaning as it does by words.
 """
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 RRF, CONVEX = "rrf", "convex"
 METHODS = (RRF, CONVEX)
 RRF_K = 10
-WEIGHT = 0.5  # of meaning; words have the rest
+WEIGHTS = {RRF: 0.4, CONVEX: 0.45}  # of meaning; words have the rest
 DEPTH = 100  # of each list
 
 
@@ -48,9 +49,9 @@ def fused(
     words: Sequence[Listed],
     meaning: Sequence[Listed],
     with_vector: Collection[int],
-    weight: float = WEIGHT,
 ) -> dict[int, Contribution]:
     """Every thing of either list. `with_vector` names things of the first list that could have been in the second."""
+    weight = WEIGHTS[method]
     lexical = _shares(method, words)
     semantic = _shares(method, meaning)
     ranks = {each.key: rank for rank, each in enumerate(words, 1)}
@@ -67,20 +68,17 @@ def fused(
 
 
 def _shares(method: str, listed: Sequence[Listed]) -> dict[int, float]:
-    """What a list says for each of its things, 0 to 1; 0 is what it says for others."""
+    """What a list says for each of its things, 0 and above; 0 is what it says for others."""
     if method == RRF:
         return {each.key: (RRF_K + 1) / (RRF_K + rank) for rank, each in enumerate(listed, 1)}
     return _calibrated(listed)
 
 
 def _calibrated(listed: Sequence[Listed]) -> dict[int, float]:
-    """Scores by how far they stand out of their list (z-scores), squeezed between 0 and 1."""
+    """How far each score stands out of the last of its list, in deviations of the list."""
     if not listed:
         return {}
     mean = sum(each.score for each in listed) / len(listed)
     spread = math.sqrt(sum((each.score - mean) ** 2 for each in listed) / len(listed))
-    if not spread:
-        return dict.fromkeys((each.key for each in listed), 0.5)
-    least = (min(each.score for each in listed) - mean) / spread
-    top = max(4.0, (max(each.score for each in listed) - mean) / spread) - least
-    return {each.key: ((each.score - mean) / spread - least) / top for each in listed}
+    least = min(each.score for each in listed)
+    return {each.key: (each.score - least) / spread if spread else 1.0 for each in listed}
