@@ -2203,8 +2203,9 @@ VECTORS = (
     ),
     promise(
         "7-similar",
-        "Similar entries are found by meaning, too, where vectors are on.",
+        "Similar entries, and candidates for links, are found by meaning, too, where vectors are on.",
         MEANING + "test_similar_entries_are_found_by_meaning_too",
+        MEANING + "test_correlation_takes_candidates_by_meaning_too",
     ),
     promise(
         "7-hash",

@@ -118,7 +118,9 @@ class Correlation(Room):
             )  # fmt: skip
             rows = {row.id: row for row in correlations.rows(connection, wish.places)}
             done = correlations.marks(connection, home.id) if only_changed else {}
-        marks = correlations.marks_of(rows.values(), wish.options)
+        meaning = self._meaning
+        by_meaning = meaning.space.identity if meaning and meaning.space else ""
+        marks = correlations.marks_of(rows.values(), wish.options + by_meaning)
         sources = (
             [document_id]
             if mode == "document" and document_id is not None
@@ -133,6 +135,12 @@ class Correlation(Room):
                 near = _neighbours(library, changed)
                 # They go first: what is left of them after an interruption is found again by what has changed.
                 changed = [id for id in sources if id in near and done.get(id) != marks[id]] + changed
+            if meaning:
+                from scaffale.model import Filter
+
+                within = Filter((tuple(f"shelf={each}" for each in wish.places),))
+                for source, kin in meaning.kin(changed, list(rows), within):
+                    library.mean(source, kin)
             weigher = Weigher(library, wish.places, wish.version, min_confidence, frozenset(extending))
             with closing(weighed(weigher, changed, jobs)) as found:
                 for number, (source, candidates) in enumerate(zip(changed, found, strict=True), 1):

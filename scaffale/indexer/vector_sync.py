@@ -104,6 +104,12 @@ class VectorProjection:
             ((_, rows),) = vectors.rows(connection, row.id, passages, [owner])
         return [decode(stored) for _, pieces in rows for stored in pieces]
 
+    def means(self, identity: str, owners: Collection[int]) -> dict[int, Vector]:
+        """The mean of each owner's vectors; one without any is left out."""
+        with self._database.read() as connection:
+            row = vectors.find(connection, identity)
+            return vectors.means(connection, row.id, owners) if row else {}
+
     def fetch(self, passages: Collection[int]) -> dict[int, list[bytes]]:
         """The stored vectors of passages, as the last search saw them; none without one."""
         handle = self._handle

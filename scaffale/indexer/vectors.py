@@ -8,7 +8,9 @@ in the caller's transaction. No model is asked here.
 
 from __future__ import annotations
 
+import array as arrays
 from functools import lru_cache
+from operator import add as plus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.backends import spaces
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from scaffale.backends.ports import Row
+    from scaffale.backends.ports import Row, Vector
     from scaffale.backends.spaces import Space
     from scaffale.model import Passage
 
@@ -326,6 +328,23 @@ def rows(
         (owner, [(passage, found[owner][passage.id]) for passage in passages.get(owner, ()) if passage.id in found[owner]])
         for owner in owners
     ]
+
+
+def means(connection: apsw.Connection, space: int, owners: Iterable[int]) -> dict[int, Vector]:
+    """The mean of each owner's vectors, as it comes; one without any is left out."""
+    from scaffale.backends.codes import decode
+
+    found: dict[int, Vector] = {}
+    rows: Any = connection.execute(
+        "SELECT owner, vector FROM json_each(?2) CROSS JOIN vector_pieces AS p ON p.space = ?1 AND owner = value"
+        " CROSS JOIN vectors AS v ON v.space = ?1 AND v.digest = p.digest",
+        (space, array(owners)),
+    )
+    for owner, stored in rows:
+        vector = decode(stored)
+        known = found.get(owner)
+        found[owner] = arrays.array("f", map(plus, known, vector)) if known is not None else vector
+    return found
 
 
 class Coverage(NamedTuple):

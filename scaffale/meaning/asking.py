@@ -12,14 +12,14 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from scaffale.backends.codes import NoVector, checked
+from scaffale.backends.codes import NoVector, checked, cosine
 from scaffale.backends.daemon import Warming
 from scaffale.backends.ports import EmbedderUnavailable
 from scaffale.errors import IndexUnusable, ScaffaleError
 from scaffale.indexer import embedding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from scaffale.backends.ports import Embedder, Vector
     from scaffale.backends.spaces import Space
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     EmbedderOf = Callable[[Space], Embedder]
 
 USED, WARMING, TIMEOUT, UNAVAILABLE = "used", "warming", "timeout", "unavailable"
+KIN, KIN_PASSAGES = 30, 120  # owners near another, and passages that are asked for to find them
 OWN = 8  # pieces of an owner whose neighbours are looked for
 REMEMBERED = 64  # vectors of questions
 LOOK_SECONDS = 1.0  # how often the background looks for something to do
@@ -97,6 +98,21 @@ class Meaning:
                 for hit in self.projection.search(space.identity, vector, filter, k, exclude).hits:
                     found[hit.id] = max(hit.score, found.get(hit.id, -1.0))
         return found
+
+    def kin(self, owners: Sequence[int], among: Sequence[int], filter: Filter) -> Iterator[tuple[int, dict[int, float]]]:
+        """For each of the owners those of `among` that lie near it, by the cosine of their mean vectors, where vectors are
+        made. No model is asked."""
+        space = self.projection.space
+        if space is None:
+            return
+        means = self.projection.means(space.identity, among)
+        with suppress(IndexUnusable):
+            for owner in owners:
+                if owner in means:
+                    mine = checked(means[owner], space.dimensions)
+                    near = self.projection.search(space.identity, mine, filter, KIN_PASSAGES, (owner,)).hits
+                    found = dict.fromkeys(hit.owner for hit in near if hit.owner in means)
+                    yield owner, {each: cosine(mine, means[each]) for each in list(found)[:KIN]}
 
     def fetch(self, passages: Collection[int]) -> Mapping[int, list[bytes]]:
         """The stored vectors of passages."""

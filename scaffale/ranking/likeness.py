@@ -34,6 +34,7 @@ FEW = 10  # words that so few documents hold count, be it most of them
 COMMON_TITLE = 3  # a title that more documents bear says nothing
 FULL_OF_LINKS = 8  # a page with one link in so many words is an index of others, as far as a page can be
 SHORTEST = 20  # words; shorter pages count as this long
+MEANING = 0.3  # of the likeness of texts, where vectors tell it
 TOP = 10  # of what a title finds (docs-links-v1)
 _WORD = re.compile(r"[^\W_]+")
 _TARGET = re.compile(r"\]\([^)\n]*\)")
@@ -99,7 +100,14 @@ class Library:
         self._title_words = [frozenset(words) for words in self._titles]
         self._tags = [frozenset(head.tags) for head in heads]
         self._by_first = _first_words(self._titles)
+        self._meant: dict[int, dict[int, float]] = {}
         self._sealed = False
+
+    def mean(self, id: int, near: Mapping[int, float]) -> None:
+        """Take in which documents lie near this one by meaning, with the cosines of their vectors; where there are vectors."""
+        self._meant[self._at[id]] = {
+            self._at[each]: cosine for each, cosine in near.items() if each in self._at and each != id and cosine > 0
+        }
 
     def read(self, id: int, text: str, headings: Iterable[str] = (), links: Iterable[int] = ()) -> None:
         """Take in the text of a document, and to which documents it leads."""
@@ -126,6 +134,7 @@ class Library:
         for these in (self._linked_by, self._mentioned_by):
             found.update(sorted(these[place], key=lambda each: (-self._density(each), each))[:LINKED])
         found.update(self._tagged_like(place))
+        found.update(self._meant.get(place, ()))
         found.discard(place)
         return sorted(self.heads[each].id for each in found)
 
@@ -139,7 +148,7 @@ class Library:
         named = mentioned / math.sqrt(max(1, len(self._mentioned_by[s])))
         tags, others = self._tags[s], self._tags[t]
         return Evidence(
-            words=min(1.0, cosine / self._best(s)),
+            words=self._alike_in_meaning(s, t, min(1.0, cosine / self._best(s))),
             words_back=min(1.0, cosine / self._best(t)),
             cosine=cosine,
             name=_dot(self._names[s], self._names[t]),
@@ -158,6 +167,13 @@ class Library:
             plain_tags=_jaccard(tags, others),
             found=0.5 * (t in self._finds(s)) + 0.5 * (s in self._finds(t)),
         )
+
+    def _alike_in_meaning(self, source: int, target: int, words: float) -> float:
+        """The likeness of texts, by words and, where that is known, by meaning."""
+        near = self._meant.get(source)
+        if not near:
+            return words
+        return (1 - MEANING) * words + MEANING * near.get(target, 0.0) / max(near.values())
 
     def words_in_common(self, source: int, target: int, limit: int = 4) -> list[str]:
         """The most telling words that both texts hold."""

@@ -402,3 +402,23 @@ def test_texts_of_no_length_and_of_a_million(docs, counting, tmp_path, text):
     assert docs.vector_status().coverage == 1.0
     assert all(len(each) <= 2_300 for each in counting.texts)
     assert docs.search(query="how is the log folded in").vector["state"] == "used"
+
+
+def test_correlation_takes_candidates_by_meaning_too(docs, counting, tmp_path):
+    """Two texts without a common word, which the embedder of this test finds near by parts of words."""
+    for name, text in (("one", "xylophonists xylophonically"), ("two", "xylophagous xylophagists")):
+        (tmp_path / "notes" / f"{name}.md").write_text(f"# {name}\n\n{text}\n", encoding="utf-8")
+    docs.resync_all()
+    number = docs.search(query="xylophonists").results[0].id
+    other = docs.search(query="xylophagous").results[0].id
+
+    def score():
+        report = docs.correlate(document_id=number, min_confidence=0.0, max_links_per_document=20)
+        return next((link.confidence for link in report.sample_links if link.target_document_id == other), 0.0)
+
+    before = score()
+    docs.enable_vectors(space=HASHING)
+    built(docs, counting)
+    counting.texts.clear()
+    assert score() > before
+    assert counting.texts == [], "no model is asked"
