@@ -1,7 +1,7 @@
 """`python -m benchmarks run|gate [CASE …] [--sections N]`: measure, and hold the figures to their baseline.
 
 Other commands say more of themselves with `--help`: `quality`, `vectors`, `literals`, `answerable`, `guard`, `credentials`,
-`scale`, `peers`.
+`scale`, `peers`, `faces`.
 
 `run` prints every figure with its goal. `gate` does the same at a size that fits CI and fails when a figure is worse than
 its baseline by more than the slack, or when the frozen raw arms changed. `gate --accept REASON` writes new baselines.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 BASELINES = os.path.join(HERE, "baselines.json")
 OTHERS = (  # with a `main` of their own
-    "quality", "literals", "answerable", "guard", "scale", "peers", "credentials", "links", "vectors",
+    "quality", "literals", "answerable", "guard", "scale", "peers", "credentials", "links", "vectors", "faces",
 )  # fmt: skip
 
 
