@@ -35,7 +35,13 @@ OPENINGS = 7
 CLIENTS = 50
 CALLS = 20  # of each client
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-OPTIONS = ["--no-sandbox", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+OPTIONS = [
+    "--no-sandbox",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 PAGES = ("", "?q=module", "map", "memory", "review", "health")
 TYPED = """
 async (text) => {
@@ -63,7 +69,9 @@ def main(arguments: Sequence[str]) -> int:
     cases: dict[str, Callable[[str, int], Iterator[Figure]]] = {"page": weight, "keys": keys, "map": map_, "team": team}
     parser = argparse.ArgumentParser(prog="python -m benchmarks faces", description=__doc__)
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"some of {', '.join(cases)} (default: all)")
-    parser.add_argument("--sections", type=int, default=100_000, help="of the corpus that `keys` searches (default: 100000)")
+    parser.add_argument(
+        "--sections", type=int, default=100_000, help="of the corpus that `keys` searches (default: 100000)"
+    )
     said = parser.parse_args(arguments)
     if unknown := set(said.cases) - set(cases):
         parser.error(f"no case {', '.join(sorted(unknown))}")
@@ -74,7 +82,10 @@ def main(arguments: Sequence[str]) -> int:
                 met &= figure.met
                 sign = "≤" if figure.at_most else "≥"
                 verdict = "met" if figure.met else "MISSED"
-                print(f"{figure.name:<58} {figure.value:8.3f}  goal {sign} {figure.goal:<7g} {verdict:<6}  {figure.arms}", flush=True)
+                print(
+                    f"{figure.name:<58} {figure.value:8.3f}  goal {sign} {figure.goal:<7g} {verdict:<6}  {figure.arms}",
+                    flush=True,
+                )
     return 0 if met else 1
 
 
@@ -139,12 +150,25 @@ def keys(folder: str, sections: int) -> Iterator[Figure]:
         docs.scan_folder(folder_path=notes, shelf="s")
         for number, piece in enumerate(pieces[:200]):
             memory.add_entry(
-                actor="bench", project_id="p", scope="s", topic=f"t{number}", content=piece.text, source_type="decision", dedupe=False
+                actor="bench",
+                project_id="p",
+                scope="s",
+                topic=f"t{number}",
+                content=piece.text,
+                source_type="decision",
+                dedupe=False,
             )
     words = [each.split() for each in corpora.queries(pieces, KEYSTROKES, 3)]
-    typed = [" ".join(each[:2]) + " " + each[2][: random.Random(n).randint(1, len(each[2]))] for n, each in enumerate(words)]
+    typed = [
+        " ".join(each[:2]) + " " + each[2][: random.Random(n).randint(1, len(each[2]))] for n, each in enumerate(words)
+    ]
     own, empty, painted = [], [], []
-    with Docs(ours) as docs, Memory(ours) as memory, _served(folder, "ui", "--no-open") as address, _browser() as browser:
+    with (
+        Docs(ours) as docs,
+        Memory(ours) as memory,
+        _served(folder, "ui", "--no-open") as address,
+        _browser() as browser,
+    ):
         tab = browser.new_page()
         tab.goto(address)
         for turn, text in enumerate(["warm up", "warmer", *typed]):
@@ -201,9 +225,13 @@ def _linked(folder: str, count: int) -> None:
         ids = [dot.id for dot in docs.picture().documents]
         for source in ids:
             targets = [each for each in drawn.sample(ids, drawn.choice((0, 1, 1, 2))) if each != source]
-            links = [{"target_document_id": each, "relation": "related_to", "confidence": drawn.random()} for each in targets]
+            links = [
+                {"target_document_id": each, "relation": "related_to", "confidence": drawn.random()} for each in targets
+            ]
             if links:
-                docs.manage_document_links(operation="replace_for_document", origin="manual", document_id=source, links=links)
+                docs.manage_document_links(
+                    operation="replace_for_document", origin="manual", document_id=source, links=links
+                )
 
 
 # --- the team's server ---------------------------------------------------------------------------------------------------
@@ -216,11 +244,20 @@ def team(folder: str, _: int) -> Iterator[Figure]:
     with Memory(ours) as memory:
         for number, text in enumerate(texts[:500]):
             memory.add_entry(
-                actor="bench", project_id="p", scope="s", topic=f"t{number}", content=text, source_type="decision", dedupe=False
+                actor="bench",
+                project_id="p",
+                scope="s",
+                topic=f"t{number}",
+                content=text,
+                source_type="decision",
+                dedupe=False,
             )
     with _served(folder, "serve", "--http") as address:
         asyncio.run(_rate(address, 1, 50, texts))  # warm up
-        rates = [(asyncio.run(_rate(address, 1, 300, texts)), asyncio.run(_rate(address, CLIENTS, CALLS, texts))) for _ in range(3)]
+        rates = [
+            (asyncio.run(_rate(address, 1, 300, texts)), asyncio.run(_rate(address, CLIENTS, CALLS, texts)))
+            for _ in range(3)
+        ]
     alone, together = (median([each[which][0] for each in rates]) for which in (0, 1))
     errors = sum(each[which][1] for each in rates for which in (0, 1))
     arms = f"alone {alone:.0f} calls/s, together {together:.0f} calls/s"
@@ -246,7 +283,13 @@ async def _rate(address: str, clients: int, calls: int, texts: Sequence[str]) ->
                 text = texts[(number * calls + turn) % len(texts)]
                 if turn % 5 == 0:
                     tool = "memory_add_entry"
-                    said = {"scope": "s", "topic": "t", "content": f"{number} {turn} {text}", "source_type": "decision", "dedupe": False}
+                    said = {
+                        "scope": "s",
+                        "topic": "t",
+                        "content": f"{number} {turn} {text}",
+                        "source_type": "decision",
+                        "dedupe": False,
+                    }
                 else:
                     tool, said = "memory_search", {"query": " ".join(text.split()[:3])}
                 params = {"name": tool, "arguments": {"project_id": "p", **said}, "_meta": meta}

@@ -1767,6 +1767,7 @@ FACES = (
         PAGES + "test_memory_is_shown_by_project_and_time",
         PAGES + "test_an_entry_is_invalidated_and_brought_back_with_a_reason",
         PAGES + "test_a_proposal_is_accepted_as_it_was_shown",
+        PAGES + "test_what_waits_is_a_checklist_of_which_no_page_is_lost",
         PAGES + "test_health_names_stores_indexes_and_sizes",
     ),
     promise(

@@ -224,7 +224,8 @@ def test_what_waits_is_accepted_on_the_page(tab, page):
     tab.goto(f"{page.address}review")
     waiting = tab.locator(".proposal").count()
     assert waiting > 0
-    tab.get_by_role("button", name="Accept", exact=True).first.click()
+    tab.get_by_label("accept", exact=True).first.check()
+    tab.get_by_role("button", name="Decide so").click()
     assert tab.locator(".proposal").count() == waiting - 1
 
 

@@ -58,7 +58,7 @@ def page(request: Request, template: str, *, http_status: int = 200, **values: A
 
 async def form_of(request: Request) -> FormData:
     """The form that was sent, from one of our own pages. Raises `InvalidParam` when it was not."""
-    form = await request.form(max_files=0, max_fields=50, max_part_size=1024 * 1024)
+    form = await request.form(max_files=0, max_fields=500, max_part_size=1024 * 1024)
     if not hmac.compare_digest(str(form.get("pass", "")).encode(), web(request).pass_.encode()):
         raise InvalidParam("this form is of an earlier start of the program: load the page again")
     return form

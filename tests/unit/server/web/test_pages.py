@@ -142,10 +142,15 @@ def test_a_proposal_is_accepted_as_it_was_shown(face, entry, tmp_path):
     text = face.get("/review").text
     assert "tabs in Makefiles" in text
     assert "<script>x" not in text
-    given = {name: re.search(rf'name="{name}" value="([^"]+)"', text)[1] for name in ("project", "id", "digest")}
-    assert face.post("/review/decide", {**given, "act": "accept", "digest": "000000"}).status_code == 409
-    assert face.post("/review/decide", {**given, "act": "approve"}).status_code == 400
-    assert face.post("/review/decide", {**given, "act": "accept"}).status_code == 303
+    given = {name: re.search(rf'name="{name}" value="([^"]+)"', text)[1] for name in ("project", "id", "digest 0")}
+    stale = face.post("/review/decide", {**given, "verdict 0": "accept", "digest 0": "000000"})
+    assert stale.status_code == 200
+    assert 'role="alert"' in stale.text
+    assert "tabs in Makefiles" in stale.text
+    assert 'role="alert"' in face.post("/review/decide", {**given, "verdict 0": "approve"}).text
+    assert face.post("/review/decide", {**given, "verdict 0": "leave"}).status_code == 303
+    assert "tabs in Makefiles" in face.get("/review").text
+    assert face.post("/review/decide", {**given, "verdict 0": "accept"}).status_code == 303
     assert "Nothing waits" in face.get("/review").text
     assert face.halls.memory.search(query="Makefiles", project_id="app").total == 1
 
@@ -161,10 +166,30 @@ def test_a_concept_is_merged_into_the_one_beside_it(face):
         text = face.get("/review").text
         assert "&lt;!-- " in text, "what Markdown would hide is seen"
         given = dict(re.findall(r'name="([^"]+)" value="([^"]+)"', text))
-        act = "merge mem-0001" if number else "accept"
-        assert face.post("/review/decide", {**given, "act": act}).status_code == 303
+        verdict = "merge mem-0001" if number else "accept"
+        assert face.post("/review/decide", {**given, "verdict 0": verdict}).status_code == 303
     assert memory.recall_concepts(query="flag", project_id="app").total == 1
     assert "Nothing waits" in face.get("/review").text
+
+
+def test_what_waits_is_a_checklist_of_which_no_page_is_lost(face):
+    memory, said = face.halls.memory, {"actor": "a", "project_id": "app"}
+    memory.open_session(session_id="s", **said)
+    for number in range(12):
+        memory.record_decision(
+            session_id="s", phase="F1", type="concept_clarified", subject=f"Concept{number}", detail=f"says word{number}", **said
+        )
+    first, second = face.get("/review").text, face.get("/review?project=app&offset=10").text
+    assert first.count('<article class="proposal">') == 10
+    assert second.count('<article class="proposal">') == 2
+    assert "offset=10" in first
+    given = dict(re.findall(r'name="(project|digest \d)" value="([^"]+)"', first))
+    ids = re.findall(r'name="id" value="([^"]+)"', first)
+    decided = {"verdict 0": "accept", "verdict 1": "decline", "verdict 2": "leave"}
+    assert face.post("/review/decide", {**given, **decided, "id": ids}).status_code == 303
+    assert memory.review(project_id="app").total == 10
+    assert memory.recall_concepts(query="word0", project_id="app").total == 1
+    assert memory.recall_concepts(query="word1", project_id="app").total == 0
 
 
 def test_health_names_stores_indexes_and_sizes(face, shelf, entry):
