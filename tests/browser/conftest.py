@@ -36,7 +36,7 @@ HOSTILE = """# Hostile
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # the driver keeps a loop running in this thread: it must be gone before other tests want one
 def browser() -> Iterator[object]:
     program = next(filter(None, map(shutil.which, BROWSERS)), None)
     if program is None:
