@@ -133,6 +133,8 @@ def _overview(name: str) -> None:
     lines += [f"  {key:<18} {command.help}" for key, command in shown.items()]
     if not name:
         lines += ["", "begin:  scaffale scan FOLDER   then   scaffale search WORDS   then   scaffale read NUMBER"]
+        lines += ["or:     scaffale demo   shows it at work;   scaffale ui   opens it in a browser"]
+        lines += ["exit codes: 0 done, 1 in part, 2 argument refused, 3 not found, 4 in the way, 5 store unusable, 70 defect"]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
