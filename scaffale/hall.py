@@ -52,7 +52,10 @@ class Hall:
         store = self._store()
         if store is None:
             return [f"{self.name}: nothing to do, there is no store yet"]
-        return [f"{self.name}: {line}" for line in store[1].maintain(rebuild=rebuild)]
+        lines = store[1].maintain(rebuild=rebuild)
+        if self._meaning is not None:
+            lines += self._meaning.maintain(rebuild=rebuild)
+        return [f"{self.name}: {line}" for line in lines]
 
     # --- vectors ---------------------------------------------------------------------------------------------------
 

@@ -2153,12 +2153,14 @@ VECTORS = (
         VECTOR_INDEX + "test_a_vector_of_another_length_is_no_answer",
         VECTOR_INDEX + "test_files_are_for_their_owner_alone",
         VECTOR_INDEX + "test_what_is_discarded_is_gone",
+        VECTOR_INDEX + "test_much_that_comes_and_goes_leaves_what_is_left",
     ),
     promise(
         "7-optional",
         "Vectors are off by default, and turned on, off and dropped by a person.",
         MEANING + "test_off_until_somebody_turns_them_on",
         MEANING + "test_turned_off_and_dropped",
+        MEANING + "test_the_command_line_turns_them_on_and_asks",
         MEANING + "test_the_environment_has_the_last_word",
     ),
     promise(
@@ -2228,6 +2230,8 @@ VECTORS = (
         MEANING + "test_the_journal_may_have_been_pruned",
         MEANING + "test_a_store_that_was_rolled_back_is_noticed",
         MEANING + "test_what_is_gone_is_not_found_any_more",
+        MEANING + "test_maintenance_leaves_nothing_of_what_is_gone",
+        MEANING + "test_servers_follow_by_themselves_once_somebody_asks",
     ),
     promise(
         "7-coverage",

@@ -2,8 +2,8 @@
 
 What was met with version 0.1.9, and is minded here: a partition key makes inserting 17 times slower, and asking for
 several partitions answers `k` of each; REPLACE and UPSERT do not work; `k` ends at 4,096; NaN and zero vectors are taken in
-(the embedding road refuses them); deleted rows give no space back until a whole chunk is empty; and without the
-extension the table can neither be read nor dropped, which is why it stands in a file that can be deleted.
+(the embedding road refuses them); deleted rows give no space back until a whole chunk is empty, so the table is made
+anew; and without the extension the table can neither be read nor dropped, which is why it stands in a file that can be deleted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from scaffale.model import Filter
 
 IDENTITY = "sqlite-vec-1"
+CHUNK = 1_024  # vectors that the table makes room for at once
+SPARE = 4 * CHUNK
 MOST = 4_096  # neighbours that one statement may ask for
 
 
@@ -60,10 +62,8 @@ class SqliteVec(VectorFile):
             _load(connection)
         except (ImportError, apsw.Error, AttributeError) as error:
             raise IndexUnusable(f"sqlite-vec cannot be loaded: {error}") from error
-        self.tables = (
-            *type(self).tables,
-            f"CREATE VIRTUAL TABLE near USING vec0(vector float[{self.dimensions}] distance_metric=cosine)",
-        )
+        self._near = f"CREATE VIRTUAL TABLE near USING vec0(vector float[{self.dimensions}] distance_metric=cosine)"
+        self.tables = (*type(self).tables, self._near)
 
     def insert(self, connection: apsw.Connection, id: int, facets: Sequence[str], vector: bytes) -> None:
         """Into the table of vectors and that of facets."""
@@ -76,6 +76,20 @@ class SqliteVec(VectorFile):
             facets = connection.execute("SELECT facets FROM vector WHERE id = ?", (id,)).get
             connection.executemany("DELETE FROM facet WHERE value = ? AND id = ?", [(f, id) for f in facets.split("\n")])
             connection.execute("DELETE FROM near WHERE rowid = ?", (id,))
+
+    def settle(self, connection: apsw.Connection, *, done: bool) -> None:
+        """Make the table of vectors anew when it is more than half empty: it gives no space back by itself."""
+        if not done:
+            return
+        there = connection.execute("SELECT count(*) FROM vector").get
+        if connection.execute("SELECT count(*) FROM near_chunks").get * CHUNK <= 2 * there + SPARE:
+            return
+        rows: list[Any] = connection.execute("SELECT id, vector FROM vector ORDER BY id").fetchall()
+        connection.execute("DROP TABLE near")
+        connection.execute(self._near)
+        connection.executemany(
+            "INSERT INTO near (rowid, vector) VALUES (?, ?)", ((id, decode(vector).tobytes()) for id, vector in rows)
+        )
 
     def nearest(self, vector: Vector, filter: Filter, k: int, exclude: Collection[int]) -> list[Hit]:
         """By one statement, the filter inside it."""

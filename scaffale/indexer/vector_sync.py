@@ -141,6 +141,7 @@ class VectorProjection:
 
     def rebuild(self) -> bool:
         """Delete the index, and fill it from the store."""
+        self.catch_up()  # opens it, wherever it is
         self._remove()
         return self.catch_up()
 

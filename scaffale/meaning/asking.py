@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.backends.codes import NoVector, checked, cosine
 from scaffale.backends.daemon import Warming
-from scaffale.backends.ports import EmbedderUnavailable
+from scaffale.backends.ports import EmbedderUnavailable, EngineAway
 from scaffale.errors import IndexUnusable, ScaffaleError
 from scaffale.indexer import embedding
 
@@ -118,6 +118,17 @@ class Meaning:
         """The stored vectors of passages."""
         return self.projection.fetch(passages)
 
+    def maintain(self, *, rebuild: bool) -> list[str]:
+        """Follow the journal, so that nothing of what is gone is kept, and bring the index level, or build it anew. No
+        model is asked. Says what was done."""
+        embedding.follow(self.projection.source, self.projection.wanted)
+        try:
+            done = self.projection.rebuild() if rebuild else self.projection.catch_up()
+        except (IndexUnusable, EngineAway) as error:
+            return [f"{self.projection.engine.name} index of vectors left as it is: {error}"]
+        what = "built anew" if rebuild else "brought level"
+        return [f"{self.projection.engine.name} index of vectors {what if done else 'left as it is: there is none'}"]
+
     def close(self) -> None:
         """Let go of the index and the embedder."""
         self._stop.set()
@@ -162,7 +173,7 @@ class Meaning:
                 if space and space.identity in self._embedders:  # somebody has asked a question
                     embedding.embed(source, wanted, self._embedder(space), stop=self._stop.is_set)
                 self.projection.catch_up()
-            except (EmbedderUnavailable, ScaffaleError, OSError):
+            except (EmbedderUnavailable, EngineAway, ScaffaleError, OSError):
                 self._stop.wait(REST_SECONDS)
 
 

@@ -244,3 +244,16 @@ def test_what_is_discarded_is_gone(engine, folder, index):
     assert again.watermark() is None
     assert again.search(vector(seed=0), Filter(), 3) == []
     again.close()
+
+
+def test_much_that_comes_and_goes_leaves_what_is_left(index, judge):
+    """Engines make their tables anew on the way."""
+    for turn in range(9):
+        changes = [(n, [row(n)] if turn % 2 == 0 or n < 40 else []) for n in range(1, 1200)]
+        for each in (index, judge):
+            each.apply(changes, mark(turn + 1))
+    index.apply([(n, []) for n in range(40, 1200)], mark(20))
+    judge.apply([(n, []) for n in range(40, 1200)], mark(20))
+    question = vector(seed="end")
+    assert [hit.id for hit in index.search(question, Filter(), 10)] == [hit.id for hit in judge.search(question, Filter(), 10)]
+    assert index.count() == 39

@@ -422,3 +422,60 @@ def test_correlation_takes_candidates_by_meaning_too(docs, counting, tmp_path):
     counting.texts.clear()
     assert score() > before
     assert counting.texts == [], "no model is asked"
+
+
+def test_maintenance_leaves_nothing_of_what_is_gone(docs, counting, tmp_path):
+    docs.enable_vectors(space=HASHING)
+    built(docs, counting)
+    (tmp_path / "notes" / "lock.md").unlink()
+    docs.resync_all(remove_missing=True)
+    assert any("index of vectors brought level" in line for line in docs.maintain())
+    with docs._open()[0].read() as connection:
+        assert connection.execute("SELECT count(*) FROM vectors").get == 3
+    assert any("index of vectors built anew" in line for line in docs.maintain(rebuild=True))
+    assert docs.search(query="how is the log folded in").vector["state"] == "used"
+
+
+def test_servers_follow_by_themselves_once_somebody_asks(docs, counting, tmp_path, make_settings):
+    """The background makes the vectors of what was written since."""
+    import time
+
+    docs.enable_vectors(space=HASHING)
+    built(docs, counting)
+    docs.close()
+    with Docs(make_settings(), background=True) as hall:
+        hall.search(query="how is the log folded in")
+        (tmp_path / "notes" / "new.md").write_text("# Purges\n\nBytes leave the files by rewriting.\n", encoding="utf-8")
+        hall.resync_all()
+        for _ in range(400):
+            if hall.search(query="how do bytes leave the files").vector["coverage"] == 1.0:
+                break
+            time.sleep(0.05)
+        answer = hall.search(query="how do bytes leave the files", retrieval="vector")
+        assert answer.results[0].title == "Purges"
+
+
+def test_the_command_line_turns_them_on_and_asks(docs, capsys, monkeypatch, tmp_path):
+    from scaffale.server.cli import main
+
+    docs.close()
+    home = str(tmp_path / "home")
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.setenv("USERPROFILE", home)
+    monkeypatch.setattr(os, "environ", dict(os.environ))  # what the commands set is gone with the test
+
+    def said(*arguments):
+        code = main([*arguments, "--json"])
+        return code, json.loads(capsys.readouterr().out)
+
+    assert said("vectors", "build")[0] == 3, "they are off"
+    assert said("vectors", "enable", "--model", str(tmp_path / "nowhere"), "--docs")[1]["error_code"] == "NOT_FOUND"
+    code, answer = said("vectors", "enable", "--model", "hashing")
+    assert (code, answer["docs"]["state"]) == (0, "building")
+    assert said("vectors", "build")[1]["docs"]["texts"] == 4
+    assert said("vectors", "status")[1]["docs"]["coverage"] == 1.0
+    code, answer = said("search", "how is the log folded in", "--docs", "--retrieval", "vector")
+    assert answer["vector"]["state"] == "used"
+    assert said("vectors", "disable", "--drop")[1]["docs"]["state"] == "off"
+    assert main(["vectors", "status"]) == 0
+    assert "vectors are off" in capsys.readouterr().out
