@@ -70,9 +70,9 @@ def answer(client, text):
 
 
 def test_the_first_question_starts_it_and_later_ones_are_answered(folder):
-    client = Daemon(HASHING, folder, deadline=0.05)
     with pytest.raises(Warming):
-        client.embed_query("first")
+        Daemon(HASHING, folder, deadline=0.001).embed_query("first")  # no process starts in that time
+    client = Daemon(HASHING, folder, deadline=0.05)
     assert answer(client, "how do tokens expire") == Hashing(HASHING).embed_query("how do tokens expire")
     assert client.embed_documents(["a b", "c", "d"]) == Hashing(HASHING).embed_documents(["a b", "c", "d"])
     assert _status(folder)["models"] == ["hashing"]
