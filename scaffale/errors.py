@@ -71,6 +71,10 @@ class StoreUnreadable(ScaffaleError):
 
     code = "STORE_UNREADABLE"
 
+    def __init__(self, detail: str, *, project_id: str | None = None, damaged: bool = False) -> None:
+        super().__init__(detail, project_id=project_id)
+        self.damaged = damaged  # its file is not whole: restore a backup, or save what can be read
+
 
 class Internal(ScaffaleError):
     """A defect of ours."""

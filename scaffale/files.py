@@ -175,3 +175,36 @@ def write_whole(path: str, parts: Iterable[bytes], *, overwrite: bool) -> int:
     finally:
         if place is not None:
             os.close(place)
+
+
+def digest(path: str) -> str:
+    """SHA-256 of a file in hexadecimal, read in pieces. Not for a store that somebody may have open."""
+    from hashlib import file_digest
+
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def make_private(path: str) -> None:
+    """Mode 0600, and on the disk. Not for a store that somebody may have open."""
+    os.chmod(path, 0o600)
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+def copy_private(source: str, target: str) -> None:
+    """A copy of a file that nobody has open, made private."""
+    import shutil
+
+    shutil.copyfile(source, target)
+    make_private(target)
+
+
+def sync_folder(folder: str) -> None:
+    """What was renamed in the folder reaches the disk, where the system lets folders be opened."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

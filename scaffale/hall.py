@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from scaffale.meaning.managing import Built, VectorStatus
     from scaffale.settings import Settings
 
+DAMAGED = "is not what was once written: the store is damaged. `scaffale doctor --verify` says more."
+
 
 class Hall:
     """What every hall is. Safe to share between threads; `close` lets go of files and threads, the next use opens again.
@@ -46,6 +48,11 @@ class Hall:
         """What is broken inside the files of the `store` and of the `index`; empty when nothing is. Reads all of them."""
         store = self._store()
         return {"store": store[0].damage(), "index": store[1].damage()} if store else {"store": [], "index": []}
+
+    def index_differences(self) -> tuple[int, int]:
+        """How many of the store's entries or documents the index lacks, and how many it holds that the store does not."""
+        store = self._store()
+        return store[1].differences() if store else (0, 0)
 
     def maintain(self, *, rebuild: bool = False) -> list[str]:
         """Commit the index, or build it anew, and fold the write-ahead log in. Says what was done."""

@@ -20,6 +20,7 @@ from scaffale.docs.browsing import Browsing
 from scaffale.docs.curation import Curation
 from scaffale.docs.exchange import Exchange
 from scaffale.errors import InvalidParam, LimitExceeded, NotFound
+from scaffale.hall import DAMAGED
 from scaffale.indexer import freshness, outline, shelves
 from scaffale.model import DIRECTIONS, DocumentHit, Filter, Section
 from scaffale.text import parse
@@ -182,6 +183,7 @@ class Docs(Curation, Exchange, Browsing):
             document = shelves.document(connection, document_id)
             parts = shelves.sections(connection, document_id)
             print_ = shelves.fingerprint(connection, document_id)
+            whole = shelves.is_whole(connection, document_id, parts)
             links = linked.whole(connection, document_id, links_direction, max(0, links_limit)) if include_links else None
             parents = linked.context(connection, document.shelf_id) if include_parent_context else None
         fresh = freshness.freshness(print_, document.file_path)
@@ -189,6 +191,8 @@ class Docs(Curation, Exchange, Browsing):
         if fresh != "same":
             state = "has changed since it was indexed" if fresh == "changed" else "is gone"
             warnings.append(f"the file {state}; this is the indexed text. resync_all brings it up to date.")
+        if not whole:
+            warnings.append(f"this text {DAMAGED}")
         chosen, matches = None, None
         lines = _lines(parts)
         if section is not None:

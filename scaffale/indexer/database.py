@@ -20,8 +20,10 @@ from scaffale.errors import ScaffaleError, StoreBusy, StoreUnreadable
 from scaffale.indexer import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import TracebackType
+
+    from scaffale.indexer.integrity import Wrong
 
 BUSY_TIMEOUT_MS = 30_000
 CHECKPOINT_SECONDS = 5.0  # how long another checkpoint is waited for
@@ -56,11 +58,16 @@ class Heritage(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """What kind of store a file is. `application_id` (SQLite header field) tells our files from others'."""
+    """What kind of store a file is. `application_id` (SQLite header field) tells our files from others'.
+
+    `owners` selects the ids that an index goes by; `wrong` names rows that do not hold what was once written.
+    """
 
     application_id: int
     migrations: Sequence[Migration]
     heritage: Callable[[], Heritage] | None = None
+    owners: str = "SELECT 0 WHERE FALSE"
+    wrong: Callable[[apsw.Connection], Iterator[Wrong]] | None = None
 
 
 class Database:
@@ -173,6 +180,24 @@ class Database:
         """Write the store as it is at this moment to a new file, compact; this one is only read."""
         with self.border():
             self.connection.execute("VACUUM INTO ?", (path,))
+
+    def pour(self, path: str) -> None:
+        """Take in the pages of another store's file, all of them in one transaction: whoever has this store open sees it as
+        one."""
+        with self.border():
+            given = sqlite_file.open_read_only(path)
+            deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+            try:
+                with self.connection.backup("main", given, "main") as backup:
+                    while not backup.done:
+                        try:
+                            backup.step(-1)
+                        except (apsw.BusyError, apsw.LockedError):
+                            if time.monotonic() > deadline:
+                                raise
+                            time.sleep(0.05)
+            finally:
+                given.close()
 
     def damage(self, most: int = 5) -> list[str]:
         """What SQLite finds wrong with the file, a few lines at most; empty when nothing is. Reads the whole file."""
@@ -378,7 +403,11 @@ def translate(error: apsw.Error, path: str) -> ScaffaleError | apsw.Error:
     if isinstance(error, apsw.ReadOnlyError):
         return StoreUnreadable(f"{path} cannot be written: read-only file or folder; nothing was written.")
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
-        return StoreUnreadable(f"{path} is damaged or not a SQLite database ({error}). Restore a backup of it.")
+        return StoreUnreadable(
+            f"{path} is damaged or not a SQLite database ({error}). Restore a backup of it with `scaffale restore`, or save what"
+            " can be read with `scaffale doctor --repair`.",
+            damaged=True,
+        )
     if isinstance(error, apsw.IOError) and sqlite_file.cause(error) in _WRITING:
         return StoreUnreadable(
             f"{path} cannot be written ({error}): the disk fails, or a quota or limit on file sizes is reached;"

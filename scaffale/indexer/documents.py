@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scaffale.indexer import clock, journal
-from scaffale.indexer.shelves import tag_name, updated
+from scaffale.indexer.shelves import tag_name, text_digest, updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,6 +120,7 @@ def put_documents(
                 now,
                 now,
                 _json({"aliases": draft.aliases}) if draft.aliases else "{}",
+                text_digest(draft.sections),
             ),
         ).get
         connection.execute("DELETE FROM sections WHERE document_id = ?", (owner,))
@@ -136,13 +137,13 @@ def put_documents(
 
 _PUT = """
 INSERT INTO documents (shelf_id, source_id, title, file_path, rel_path, size, mtime_ns, ctime_ns, inode, checked_ns,
-  content_sha256, line_count, warnings_json, indexed_at, created_at, updated_at, metadata_json)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  content_sha256, line_count, warnings_json, indexed_at, created_at, updated_at, metadata_json, text_sha256)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (shelf_id, file_path) DO UPDATE SET
   source_id = coalesce(source_id, excluded.source_id), title = excluded.title, size = excluded.size,
   mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode, checked_ns = excluded.checked_ns,
   content_sha256 = excluded.content_sha256, line_count = excluded.line_count, warnings_json = excluded.warnings_json,
-  indexed_at = excluded.indexed_at, updated_at = excluded.updated_at,
+  indexed_at = excluded.indexed_at, updated_at = excluded.updated_at, text_sha256 = excluded.text_sha256,
   metadata_json = json_patch(json_remove(metadata_json, '$.aliases'), excluded.metadata_json)
 RETURNING id
 """

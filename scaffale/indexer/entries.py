@@ -13,10 +13,11 @@ from scaffale.indexer.database import Database, Heritage, Migration, Schema, arr
 from scaffale.model import SECRET_RULES, STATUSES, VERIFICATION_HINT, Count, Entry, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     import apsw
 
+    from scaffale.indexer.integrity import Wrong
     from scaffale.model import EntryDraft
 
 APPLICATION_ID = 0x5CAF3E30
@@ -94,7 +95,26 @@ MIGRATIONS = (
     Migration("005_vectors", _add_vectors),
     Migration("006_tokens", _add_tokens),
 )
-SCHEMA = Schema(APPLICATION_ID, MIGRATIONS, _heritage)
+
+
+def _wrong(connection: apsw.Connection) -> Iterator[Wrong]:
+    """Entries whose content is not what was written."""
+    from scaffale.indexer.integrity import Wrong
+
+    for rid, id, content, said in connection.execute("SELECT rid, id, content, content_sha256 FROM memory_entries"):
+        if not is_whole(content, said):
+            yield Wrong("memory_entries", "rid", rid, f"the content of entry {id} is not what was written")
+
+
+SCHEMA = Schema(APPLICATION_ID, MIGRATIONS, _heritage, "SELECT rid FROM memory_entries ORDER BY rid", _wrong)
+
+
+def is_whole(content: str, digest: str) -> bool:
+    """Whether a content is the one whose SHA-256 was kept."""
+    from hashlib import sha256
+
+    return sha256(content.encode()).hexdigest() == digest
+
 
 _COLUMNS = (
     "e.id, e.project_id, e.scope, e.topic, e.title, e.content, e.summary, e.source_type, e.source_ref, e.source_path,"

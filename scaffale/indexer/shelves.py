@@ -19,9 +19,11 @@ from scaffale.model import Document, Passage, Section, Shelf
 from scaffale.text import MAX_BODY_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import apsw
+
+    from scaffale.indexer.integrity import Wrong
 
 MAX_NAME_CHARS = 200
 MAX_DESCRIPTION_CHARS = 2_000
@@ -98,6 +100,19 @@ def _add_vectors(connection: apsw.Connection) -> None:
     vectors.create(connection)
 
 
+def _add_digests(connection: apsw.Connection) -> None:
+    connection.execute("ALTER TABLE documents ADD COLUMN text_sha256 TEXT")  # of what its sections say; of older ones none
+
+
+def _wrong(connection: apsw.Connection) -> Iterator[Wrong]:
+    """Documents whose sections do not make up the text that was stored."""
+    from scaffale.indexer.integrity import Wrong
+
+    for (id,) in _rows(connection, "SELECT id FROM documents ORDER BY id"):
+        if not is_whole(connection, id, sections(connection, id)):
+            yield Wrong("documents", "id", id, f"the text of document {id} is not what was stored")
+
+
 SCHEMA = Schema(
     0x5CAFD0C5,
     (
@@ -105,7 +120,11 @@ SCHEMA = Schema(
         Migration("002 links of shelves and of documents, verdicts", _add_map),
         Migration("003 which documents were correlated", _add_correlations),
         Migration("004 vectors", _add_vectors),
+        Migration("005 digests of texts", _add_digests),
     ),
+    None,
+    "SELECT id FROM documents ORDER BY id",
+    _wrong,
 )
 
 
@@ -173,6 +192,16 @@ def tag_name(name: str) -> str:
 def updated(mtime_ns: int) -> int:
     """The time of a file as a passage has it: milliseconds since the epoch."""
     return mtime_ns // 1_000_000
+
+
+def text_digest(parts: Iterable[Section]) -> str:
+    """SHA-256 of what the sections of a document say, in hexadecimal."""
+    from hashlib import sha256
+
+    digest = sha256()
+    for part in parts:
+        digest.update(part.body.encode())
+    return digest.hexdigest()
 
 
 def _nfc(text: str) -> str:
@@ -388,6 +417,12 @@ def sections(connection: apsw.Connection, document_id: int) -> list[Section]:
         (document_id,),
     )
     return [Section(_path(row[0]), *row[1:]) for row in rows]
+
+
+def is_whole(connection: apsw.Connection, document_id: int, parts: Iterable[Section]) -> bool:
+    """Whether these sections say what was stored; of a document of former versions that is not known, and true."""
+    said = connection.execute("SELECT text_sha256 FROM documents WHERE id = ?", (document_id,)).get
+    return said is None or said == text_digest(parts)
 
 
 def fingerprint(connection: apsw.Connection, document_id: int) -> Fingerprint:

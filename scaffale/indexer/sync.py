@@ -438,20 +438,11 @@ class Projection:
             return None
         folder = self._folder(generation)
         try:
-            handle = self.engine.open(folder)
-            with handle.writer(bulk=True) as writer, self._database.read() as connection:
-                head = journal.head(connection, self._database.uuid)
-                if writer.watermark and not self._agrees(connection, writer.watermark):
-                    raise IndexUnusable("what a crashed builder left behind is of another state")
-                after = 0
-                while owners := self._source.owners(connection, after, BATCH):
-                    self._fill(connection, writer, owners)
-                    after = owners[-1]
-                if writer.watermark:  # a builder died between its commit and the pointer: owners may be gone since
-                    gone = journal.since(connection, writer.watermark) or []
-                    self._fill(connection, writer, [line.owner for line in gone])
-                writer.commit(head)
-            handle.refresh()
+            try:
+                handle, head = self._built(folder)
+            except IndexUnusable:  # what a crashed builder, or another store at this place, has left behind
+                _remove(folder)
+                handle, head = self._built(folder)
             self._point(generation, head.seq)
         except WriterBusy:
             return None  # another process builds it
@@ -463,6 +454,23 @@ class Projection:
         for older in range(max(1, generation - 3), generation):
             _remove(self._folder(older))
         return handle
+
+    def _built(self, folder: str) -> tuple[LexicalIndex, Watermark]:
+        handle = self.engine.open(folder)
+        with handle.writer(bulk=True) as writer, self._database.read() as connection:
+            head = journal.head(connection, self._database.uuid)
+            if writer.watermark and not self._agrees(connection, writer.watermark):
+                raise IndexUnusable("it holds another state")
+            after = 0
+            while owners := self._source.owners(connection, after, BATCH):
+                self._fill(connection, writer, owners)
+                after = owners[-1]
+            if writer.watermark:  # a builder died between its commit and the pointer: owners may be gone since
+                gone = journal.since(connection, writer.watermark) or []
+                self._fill(connection, writer, [line.owner for line in gone])
+            writer.commit(head)
+        handle.refresh()
+        return handle, head
 
     def _agrees(self, connection: apsw.Connection, mark: Watermark) -> bool:
         return mark.store == self._database.uuid and journal.since(connection, mark, 1) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scaffale.answers.memory import EntryAnswer, EntryPage, Names
+from scaffale.hall import DAMAGED
 from scaffale.indexer import entries
 from scaffale.indexer.entries import EntryFilter
 from scaffale.memory.room import Room, masked, no_entry, one_of, slugs
@@ -70,6 +71,8 @@ class Reading(Room):
         if row.entry.status != "active":
             reason = f" ({row.entry.invalidation_reason})" if row.entry.invalidation_reason else ""
             warnings.append(f"this entry is {row.entry.status}{reason}: do not rely on it")
+        if not entries.is_whole(row.entry.content, row.entry.content_sha256):
+            warnings.append(f"this content {DAMAGED}")
         entry = masked(row)
         evidence = self._documents.evidence(citing)[0].get(entry.id) if citing else None
         if evidence:

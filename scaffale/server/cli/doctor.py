@@ -8,6 +8,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from scaffale import safekeeping
 from scaffale.errors import ScaffaleError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from scaffale.settings import Settings
 
 LITTLE_ROOM = 64 * 2**20
-RESTORE = "restore a backup, or move the file aside to begin anew"
+RESTORE = "restore a backup (scaffale restore FOLDER), or save what can be read (scaffale doctor --repair)"
 FIXED_SQLITE = (3, 51, 3)  # the first release without the WAL-reset bug
 
 
@@ -40,14 +41,14 @@ class Findings(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def examine(settings: Settings, place: Place) -> Findings:
+def examine(settings: Settings, place: Place, *, thorough: bool = False) -> Findings:
     """Look at everything that the settings name, and at the clients. Creates and changes nothing but what opening a store
-    upgrades."""
-    checks = (*_checks(settings), *_clients(place))
+    upgrades. `thorough` reads all pages and contents, and holds indexes and stores against each other."""
+    checks = (*_checks(settings, thorough), *_clients(place))
     return Findings(all(check.state != "wrong" for check in checks), checks, settings.warnings)
 
 
-def _checks(settings: Settings) -> Iterator[Check]:
+def _checks(settings: Settings, thorough: bool) -> Iterator[Check]:
     from scaffale import __version__
     from scaffale.docs import Docs
     from scaffale.memory import Memory
@@ -55,8 +56,38 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield Check("ok", "program", f"scaffale {__version__}, Python {sys.version.split()[0]}")
     yield _sqlite()
     yield _engine()
-    yield from _store("memory", settings.memory_db_path, lambda: Memory(settings), settings.sources.get("MEMORY_DB_PATH"))
-    yield from _store("docs", settings.docs_db_path, lambda: Docs(settings), settings.sources.get("DOCS_DB_PATH"))
+    memory, docs = safekeeping.places(settings)
+    yield from _store(memory, lambda: Memory(settings), settings.sources.get("MEMORY_DB_PATH"), thorough)
+    yield from _store(docs, lambda: Docs(settings), settings.sources.get("DOCS_DB_PATH"), thorough)
+
+
+def repair(settings: Settings, tell: Callable[[str], None]) -> None:
+    """Mend what can be mended: a damaged store is replaced by what can be read of it, an index is built anew."""
+    from scaffale.docs import Docs
+    from scaffale.memory import Memory
+
+    for place, open_hall in zip(safekeeping.places(settings), (Memory, Docs), strict=True):
+        if not os.path.exists(place.path):
+            continue
+        try:
+            wrong = safekeeping.verify(place)
+        except ScaffaleError as error:
+            wrong = [error.detail]
+        try:
+            if wrong:
+                done = safekeeping.repair(place)
+                rows = ", ".join(f"{count} of {table}" for table, count in done.saved.items())
+                tell(f"{place.name}: {place.path} was damaged ({wrong[0]}); saved: {rows or 'nothing'}")
+                tell(f"  the damaged file is kept at {done.kept}")
+                for line in done.lost:
+                    tell(f"  lost: {line}")
+            with open_hall(settings) as hall:
+                differing = hall.index_differences()
+                if wrong or hall.damage()["index"] or any(differing):
+                    for line in hall.maintain(rebuild=True):
+                        tell(line)
+        except ScaffaleError as error:
+            tell(f"{place.name}: {error.detail}")
 
 
 def _clients(place: Place) -> Iterator[Check]:
@@ -84,7 +115,10 @@ def _engine() -> Check:
     return Check("ok", "search engine", engine.identity)
 
 
-def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source: str | None) -> Iterator[Check]:
+def _store(
+    place: safekeeping.Place, open_hall: Callable[[], Memory | Docs], source: str | None, thorough: bool
+) -> Iterator[Check]:
+    name, path = place.name, place.path
     what = f"{name} store"
     if not os.path.exists(path):
         yield _no_store(what, path, source)
@@ -94,6 +128,9 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
     try:
         with open_hall() as hall:
             damage = hall.damage()
+            if thorough:
+                damage["store"] = safekeeping.verify(place)
+            differing = hall.index_differences() if thorough else (0, 0)
             status = hall.status() if hasattr(hall, "status") else hall.feature_status()
     except ScaffaleError as error:
         yield Check("wrong", what, error.detail, RESTORE)
@@ -104,6 +141,10 @@ def _store(name: str, path: str, open_hall: Callable[[], Memory | Docs], source:
         yield Check("wrong", what, f"{path} is damaged: {line}", RESTORE)
     for line in damage["index"]:
         yield Check("wrong", f"{name} index", f"it is damaged: {line}", "scaffale maintain builds it anew; nothing is lost")
+    for count, said in zip(differing, ("lacks", "holds, and the store does not,"), strict=True):
+        if count:
+            finding = f"it {said} {count} of the entries or documents"
+            yield Check("wrong", f"{name} index", finding, "scaffale doctor --repair builds it anew; nothing is lost")
     lag = ", ".join(f"{count} {noun}" for noun, count in status.index_lag.items())
     yield Check("ok", f"{name} index", f"{status.lexical_backend}: {lag}")
     for warning in status.warnings:

@@ -43,16 +43,58 @@ def serve(arguments: Arguments, output: Output) -> int:
     )  # fmt: skip
 
 
+def doctor_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--verify", action="store_true", help="read all of stores and indexes: pages, references, contents")
+    parser.add_argument(
+        "--repair", action="store_true", help="build indexes anew, and save what can be read of a damaged store into a new one"
+    )
+
+
 def doctor(arguments: Arguments, output: Output) -> int:
     from scaffale.server.cli.commands.clients import place
-    from scaffale.server.cli.doctor import examine
+    from scaffale.server.cli.doctor import examine, repair
 
-    findings = examine(shared.settings(), place())
+    if arguments.repair:
+        repair(shared.settings(), output.note)
+    findings = examine(shared.settings(), place(), thorough=arguments.verify or arguments.repair)
     output.answer(
         findings,
         lambda found: output.table(("", "what", "finding", "what to do"), [tuple(each) for each in found.checks]),
     )
     return DONE if findings.healthy else PARTLY
+
+
+def backup_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", help="a folder that is not there yet")
+
+
+def backup(arguments: Arguments, output: Output) -> int:
+    from scaffale.safekeeping import back_up
+
+    made = back_up(shared.settings(), arguments.folder)
+    output.answer(
+        made, lambda kept: output.table(("store", "file", "bytes"), [(s.name, s.file, s.bytes) for s in kept.stores])
+    )
+    return DONE
+
+
+def restore_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", help="what `scaffale backup` wrote")
+
+
+def restore(arguments: Arguments, output: Output) -> int:
+    from scaffale.safekeeping import restore
+
+    done = restore(shared.settings(), arguments.folder)
+
+    def show(made: Any) -> None:  # noqa: ANN401  (answers.safekeeping.Restored)
+        for store in made.stores:
+            output.line(f"{store.name}: {store.path}")
+            if store.kept:
+                output.note(f"  the former one is kept at {store.kept}")
+
+    output.answer(done, show)
+    return DONE
 
 
 def eval_arguments(parser: argparse.ArgumentParser) -> None:
