@@ -72,6 +72,7 @@ SPELLING = "unit/ranking/test_spelling.py::"
 CHOICE = "unit/backends/test_choice.py::"
 AUDIT = "unit/indexer/test_audit.py::"
 DATABASE = "unit/indexer/test_database.py::"
+SAFE = "unit/test_safekeeping.py::"
 SHELF_FILES = "unit/test_docs_exchange.py::"
 CORRELATION = "unit/test_correlation.py::"
 REFERENCES = "unit/indexer/test_references.py::"
@@ -1919,6 +1920,21 @@ BEYOND = (
         "What the official memory server, basic-memory and instruction files hold comes in as proposals.",
         PROPOSING + "test_the_official_memory_servers_lines_become_proposals",
         PROPOSING + "test_notes_and_instructions_become_proposals",
+    ),
+    promise(
+        "6-backup",
+        "A backup holds one moment of each store, is examined before it gets its name, and is restored under running servers.",
+        SAFE + "test_a_backup_goes_on_beside_writers_and_holds_one_moment",
+        SAFE + "test_what_was_backed_up_comes_back_and_what_it_replaces_is_kept",
+        SAFE + "test_a_backup_that_is_not_whole_is_refused_and_nothing_changed",
+        SAFE + "test_a_newer_schema_is_refused",
+    ),
+    promise(
+        "1-damage",
+        "Damage is found, flagged where it is read, and never passed off as whole; what can be read is saved, the rest named.",
+        SAFE + "test_a_changed_letter_is_found_flagged_and_never_passed_off_as_whole",
+        SAFE + "test_of_pages_that_are_noise_all_rows_on_the_others_are_saved",
+        SAFE + "test_repair_saves_all_but_what_is_damaged_and_names_that",
     ),
     promise(
         "8.12-first-open",
