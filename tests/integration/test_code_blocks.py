@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
+from scaffale import safekeeping
 from scaffale import settings as settings_module
 from scaffale.docs import Docs
 from scaffale.memory import Memory
@@ -36,7 +37,6 @@ REASONS = {  # why a block need not be run here, and where it is instead
     "it needs a model, which is not shipped": "tests of vectors bring a small one",
     ".ci/run runs it, from the checkout alone": ".ci/run",
     "it fetches other programs": "test_real_hosts.py, where they are there",
-    "it needs a place of its own": "tests/unit/server/test_backup.py",
 }
 SHELL = ("sh", "bash")
 PROJECT = "git:example.org/acme/app"
@@ -176,6 +176,7 @@ def world(tmp_path_factory):
             actor="a",
         )  # fmt: skip
         memory.export_concepts(project_id=PROJECT, save_path=str(app / "registry.jsonl"), anywhere=True, actor="a")
+    safekeeping.back_up(settings, str(app / "scaffale-december"))
     return home, {"ID": entry, "GONE": gone, "LINK": link, "PROPOSAL": waiting}
 
 
@@ -203,6 +204,8 @@ def test_shell_runs(block, world, tmp_path):
     # `shelf export` and others refuse to write over what is there.
     for made in re.findall(r"\bexport .*?(\S+\.(?:jsonl|json|zip))", block.text):
         (home / "app" / made).unlink(missing_ok=True)
+    for made in re.findall(r"\bscaffale backup (\S+)", block.text):
+        shutil.rmtree(home / "app" / made)
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", filled(block.text, ids)],
         input="what comes in from elsewhere\n", capture_output=True, text=True, check=False, cwd=home / "app", timeout=120,

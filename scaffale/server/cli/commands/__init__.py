@@ -158,9 +158,9 @@ COMMANDS = {
     ),
     "status": Command("what the stores hold and what serves them", "scaffale status", "both:status"),
     "doctor": Command("check stores, indexes, permissions, clients", "scaffale doctor --verify", "house:doctor"),
-    "backup": Command("copy the stores to a new folder", "scaffale backup /media/disk/scaffale-december", "house:backup"),
+    "backup": Command("copy the stores to a new folder", "scaffale backup scaffale-december", "house:backup"),
     "restore": Command(
-        "put the stores of a backup in place", "scaffale restore /media/disk/scaffale-december", "house:restore"
+        "put the stores of a backup in place", "scaffale restore scaffale-december", "house:restore"
     ),
     "maintain": Command("tidy stores and indexes", "scaffale maintain --rebuild", "house:maintain"),
     "eval": Command("test searches with your own questions", "scaffale eval questions.jsonl", "house:eval"),
