@@ -177,6 +177,21 @@ def write_whole(path: str, parts: Iterable[bytes], *, overwrite: bool) -> int:
             os.close(place)
 
 
+def export_whole(path: str, parts: Iterable[bytes], *, overwrite: bool) -> int:
+    """`write_whole` for what a caller named as `save_path`: what the system refuses is `InvalidParam`, too."""
+    try:
+        return write_whole(path, parts, overwrite=overwrite)
+    except OSError as error:
+        raise InvalidParam(f"save_path: {path} cannot be written: {error.strerror}") from error
+
+
+def backup_path(store: str, name: str) -> str:
+    """A new name in the folder `backups` beside a store, which is made, for an export taken before something is replaced."""
+    folder = os.path.join(os.path.dirname(store), "backups")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    return real(os.path.join(folder, f"{name}-{os.urandom(6).hex()}.json"))
+
+
 def digest(path: str) -> str:
     """SHA-256 of a file in hexadecimal, read in pieces. Not for a store that somebody may have open."""
     from hashlib import file_digest

@@ -44,10 +44,13 @@ class Hall:
         self._projection: Projection | None = None
         self._meaning: Meaning | None = None  # while vectors are on
 
-    def damage(self) -> dict[str, list[str]]:
-        """What is broken inside the files of the `store` and of the `index`; empty when nothing is. Reads all of them."""
-        store = self._store()
-        return {"store": store[0].damage(), "index": store[1].damage()} if store else {"store": [], "index": []}
+    def damage(self, *, store: bool = True) -> dict[str, list[str]]:
+        """What is broken inside the files of the `store`, unless it is left out, and of the `index`; empty when nothing is.
+        Reads all of them."""
+        opened = self._store()
+        if opened is None:
+            return {"store": [], "index": []}
+        return {"store": opened[0].damage() if store else [], "index": opened[1].damage()}
 
     def index_differences(self) -> tuple[int, int]:
         """How many of the store's entries or documents the index lacks, and how many it holds that the store does not."""

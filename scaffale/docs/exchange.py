@@ -34,13 +34,13 @@ class Exchange(Scanning):
         Credentials are masked, as in all that is indexed. `anywhere`: a person may write wherever they can.
         """
         from scaffale.answers.shelf_exchange import ShelfExported
-        from scaffale.docs.leaving import LeavingShelf, saved
+        from scaffale.docs.leaving import LeavingShelf
 
         path = self._place(save_path, "save_path", anywhere)
         database, _ = self._existing()
         with database.read() as connection:
             leaving = LeavingShelf(connection, shelves.shelf(connection, shelf))
-            size = saved(path, leaving.parts(), overwrite=overwrite)
+            size = files.export_whole(path, leaving.parts(), overwrite=overwrite)
         return ShelfExported(
             leaving.shelf.name, path, size, leaving.documents, len(leaving.tags), len(leaving.links),
             len(leaving.shelf_links), (),

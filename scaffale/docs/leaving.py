@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from scaffale import files
 from scaffale.docs.manifest import FORMAT, VERSION
-from scaffale.errors import InvalidParam
 from scaffale.indexer import atlas, clock, dictionary, portable, shelf_transfer, shelves
 from scaffale.indexer.freshness import digest
 
@@ -20,20 +18,10 @@ if TYPE_CHECKING:
     from scaffale.model import Shelf
 
 
-def saved(path: str, parts: Iterator[bytes], *, overwrite: bool) -> int:
-    """Write the file, whole or not at all, and return its size."""
-    try:
-        return files.write_whole(path, parts, overwrite=overwrite)
-    except OSError as error:
-        raise InvalidParam(f"save_path: {path} cannot be written: {error.strerror}") from error
-
-
 def backed_up(connection: apsw.Connection, shelf: Shelf, store: str) -> str:
     """An export of the shelf in `backups` beside the store; its path."""
-    folder = os.path.join(os.path.dirname(store), "backups")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    path = files.real(os.path.join(folder, f"{shelves.slug(shelf.name)}-{os.urandom(6).hex()}.json"))
-    saved(path, LeavingShelf(connection, shelf).parts(), overwrite=False)
+    path = files.backup_path(store, shelves.slug(shelf.name))
+    files.export_whole(path, LeavingShelf(connection, shelf).parts(), overwrite=False)
     return path
 
 

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     import apsw
 
@@ -152,9 +152,3 @@ def keep(connection: apsw.Connection, project_id: str, digest: str, type: str, r
         (project_id, digest, type, json.dumps(record, ensure_ascii=False, sort_keys=True), at),
     )
     return bool(connection.changes())
-
-
-def history(connection: apsw.Connection, project_id: str) -> Iterator[dict[str, Any]]:
-    """What is kept, in the order in which it came."""
-    rows = connection.execute("SELECT record_json FROM ledger_history WHERE project_id = ? ORDER BY seq", (project_id,))
-    return (json.loads(record) for (record,) in rows)

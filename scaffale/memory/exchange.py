@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +14,7 @@ from scaffale.memory.room import masked, one_of
 from scaffale.model import CONCEPT, STATUSES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     import apsw
 
@@ -80,7 +79,7 @@ class Exchange(Life):
                 counts = entries.count_by_status(connection, resolved.project.id)
                 head = _head(connection, resolved.project.id)
                 parts = [_zipped(connection, head, content)] if format == "zip" else _written(head, content)
-            size = _saved(path, parts, overwrite=overwrite)
+            size = files.export_whole(path, parts, overwrite=overwrite)
             left_out = {status: counts[status] for status in STATUSES if status not in statuses and counts[status]}
             warnings = []
             if content.dropped:
@@ -232,13 +231,6 @@ def _zipped(connection: apsw.Connection, head: dict[str, Any], content: _Content
     return as_zip(head, parts, {"operations": audit.summary(connection, head["project"]["id"])})
 
 
-def _saved(path: str, parts: Iterable[bytes], *, overwrite: bool) -> int:
-    try:
-        return files.write_whole(path, parts, overwrite=overwrite)
-    except OSError as error:
-        raise InvalidParam(f"save_path: {path} cannot be written: {error.strerror}") from error
-
-
 # --- in ----------------------------------------------------------------------------------------------------------------
 
 
@@ -361,12 +353,10 @@ class _Import:
 
     def _backed_up(self) -> str:
         """An export of everything, beside the store, before anything is removed."""
-        folder = os.path.join(os.path.dirname(self._store_path), "backups")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         name = "".join(each if each.isalnum() else "-" for each in self._project)[:80]
-        path = files.real(os.path.join(folder, f"{name}-{os.urandom(6).hex()}.json"))
+        path = files.backup_path(self._store_path, name)
         content = _content(self._connection, self._project, STATUSES)
-        _saved(path, _written(_head(self._connection, self._project), content), overwrite=False)
+        files.export_whole(path, _written(_head(self._connection, self._project), content), overwrite=False)
         return path
 
     def _cleared(self) -> tuple[int, int]:

@@ -83,7 +83,7 @@ def repair(settings: Settings, tell: Callable[[str], None]) -> None:
                     tell(f"  lost: {line}")
             with open_hall(settings) as hall:
                 differing = hall.index_differences()
-                if wrong or hall.damage()["index"] or any(differing):
+                if wrong or hall.damage(store=False)["index"] or any(differing):
                     for line in hall.maintain(rebuild=True):
                         tell(line)
         except ScaffaleError as error:
@@ -127,7 +127,7 @@ def _store(
     yield from _room(what, path)
     try:
         with open_hall() as hall:
-            damage = hall.damage()
+            damage = hall.damage(store=not thorough)
             if thorough:
                 damage["store"] = safekeeping.verify(place)
             differing = hall.index_differences() if thorough else (0, 0)

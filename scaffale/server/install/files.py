@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from scaffale.errors import Conflict, InvalidParam, LimitExceeded
-from scaffale.files import describe
+from scaffale.files import describe, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,17 +177,7 @@ def _replace(path: str, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
-    _flush(folder)
-
-
-def _flush(folder: str) -> None:
-    """The folder's own entry to the disk, where systems have that."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    sync_folder(folder)
 
 
 def _restore(source: Source) -> None:

@@ -12,8 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from scaffale.settings import Settings
 
 
@@ -32,22 +30,3 @@ def serve(settings: Settings, tools: str = "default", project: str | None = None
         gc.freeze()
         gc.enable()
     return server.serve(settings, tools, project)
-
-
-def serve_http(
-    settings: Settings,
-    *,
-    tools: str,
-    project: str | None,
-    host: str,
-    port: int,
-    names: Sequence[str],
-    origins: Sequence[str],
-    on_ready: Callable[[str], None],
-) -> int:
-    """Serve a team over HTTP until the process is told to stop (see `server.mcp.http.serve`), and return the exit code."""
-    from scaffale.server.mcp import http
-
-    return http.serve(
-        settings, tools=tools, project=project, host=host, port=port, names=names, origins=origins, on_ready=on_ready
-    )

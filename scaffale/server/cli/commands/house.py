@@ -35,9 +35,9 @@ def serve(arguments: Arguments, output: Output) -> int:
         from scaffale.server.mcp import serve
 
         return serve(settings, tools=arguments.tools, project=arguments.project)
-    from scaffale.server.mcp import serve_http
+    from scaffale.server.mcp import http
 
-    return serve_http(
+    return http.serve(
         settings, tools=arguments.tools, project=arguments.project, host=arguments.host, port=arguments.port,
         names=arguments.name, origins=arguments.origin, on_ready=lambda address: output.now(f"Scaffale serves {address}"),
     )  # fmt: skip
