@@ -56,7 +56,12 @@ class ArrivingShelf:
     ) -> list[ScanReport]:
         """Parse all, then store all in one transaction."""
         source = Source(0, 0, self._path)
-        read = [each for incoming in self._found.documents if (each := self._parse(incoming, source))]
+        read = []
+        for number, incoming in enumerate(self._found.documents, 1):
+            if each := self._parse(incoming, source):
+                read.append(each)
+            if self._progress:
+                self._progress(number, len(self._found.documents), incoming.path)
         with database.write() as connection:
             stored = self._stored(connection, source, read, options.scan_id)
         on_batch(stored)
@@ -73,9 +78,6 @@ class ArrivingShelf:
         )  # fmt: skip
 
     def _parse(self, incoming: Incoming, source: Source) -> _Read | None:
-        if self._progress:
-            done = self._new + self._changed + self._same + len(self._failures)
-            self._progress(done, len(self._found.documents), incoming.path)
         time = clock.milliseconds_of(incoming.modified_at) * 1_000_000 if incoming.modified_at else 0
         print_ = Fingerprint(incoming.size, time, 0, 0, clock.milliseconds() * 1_000_000, incoming.sha256)
         path = f"{self._path}{os.sep}{incoming.path.replace('/', os.sep)}"

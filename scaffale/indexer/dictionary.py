@@ -21,22 +21,23 @@ if TYPE_CHECKING:
     import apsw
 
 
+_TAG = (
+    "SELECT name, description, count(DISTINCT document_id) FROM tags LEFT JOIN document_tags ON tag_id = id"
+    " {where} GROUP BY id ORDER BY name"
+)
+
+
 def list_tags(connection: apsw.Connection) -> list[Tag]:
     """The dictionary by name, with the number of documents that bear each."""
-    rows = connection.execute(
-        "SELECT name, description, count(DISTINCT document_id) FROM tags LEFT JOIN document_tags ON tag_id = id"
-        " GROUP BY id ORDER BY name"
-    )
-    return [Tag(*row) for row in rows]
+    return [Tag(*row) for row in connection.execute(_TAG.format(where=""))]
 
 
 def tag(connection: apsw.Connection, name: str) -> Tag:
     """The tag of this name, or `NotFound`."""
-    wanted = tag_name(name)
-    found = next((each for each in list_tags(connection) if each.name == wanted), None)
-    if found is None:
+    row = connection.execute(_TAG.format(where="WHERE name = ?"), (tag_name(name),)).fetchone()
+    if row is None:
         raise NotFound(f"no tag {quoted(name)!r}; list_tags names those that exist, create_tag makes one")
-    return found
+    return Tag(*row)
 
 
 def create_tag(connection: apsw.Connection, name: str, description: str | None = None) -> Tag:
@@ -79,7 +80,7 @@ def set_document_tags(connection: apsw.Connection, document_id: int, names: Iter
     """These tags, given by people, and no others of theirs; those of the file itself stay. A tag that is not in the
     dictionary is refused. Returns all tags of the document."""
     shelves.document(connection, document_id)
-    wanted = [tag(connection, name).name for name in names]
+    wanted = [_known(connection, name) for name in names]
     connection.execute("DELETE FROM document_tags WHERE document_id = ? AND origin = 'manual'", (document_id,))
     connection.execute(
         "INSERT INTO document_tags SELECT ?, id, 'manual' FROM tags WHERE name IN (SELECT value FROM json_each(?))",
@@ -87,6 +88,14 @@ def set_document_tags(connection: apsw.Connection, document_id: int, names: Iter
     )
     journal.append(connection, document_id)
     return shelves.tags_of(connection, [document_id])[document_id]
+
+
+def _known(connection: apsw.Connection, name: str) -> str:
+    """The name of a tag as the dictionary has it, or `NotFound`; without counting who bears it."""
+    wanted = tag_name(name)
+    if not connection.execute("SELECT EXISTS (SELECT 1 FROM tags WHERE name = ?)", (wanted,)).get:
+        tag(connection, name)  # raises
+    return wanted
 
 
 def given(connection: apsw.Connection, document_id: int) -> list[str]:

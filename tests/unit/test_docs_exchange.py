@@ -457,6 +457,12 @@ def test_an_import_that_breaks_off_leaves_nothing(other, exported, monkeypatch):
     assert other.search(query="invoices").results == ()
 
 
+def test_progress_counts_the_documents(other, exported):
+    seen = []
+    other.import_shelf(import_path=str(exported), progress=lambda done, total, path: seen.append((done, total, path)))
+    assert seen == [(1, 2, "deep/invoices.md"), (2, 2, "orders.md")]
+
+
 def test_an_import_may_correlate(docs, tmp_path, other):
     shutil.copy(tmp_path / "notes" / "client" / "orders.md", tmp_path / "notes" / "client" / "copy.md")
     docs.resync_all()
